@@ -1,0 +1,1 @@
+"""Arrays in, arrays out; pictures and sliders one floor up."""
