@@ -1,0 +1,124 @@
+"""Frames are drawn once, kept whole, and drawn again when code changes."""
+
+import json
+import sys
+import textwrap
+
+import pytest
+
+from utils.explore import find, frames
+
+MODULE = """
+from matplotlib.figure import Figure
+from utils.explore import Explorable, Slider
+from utils import trained
+
+def draw(x):
+    if x == {fails_at}:
+        raise RuntimeError("no picture")
+    figure = Figure(figsize=(1, 1))
+    figure.text(0.1, 0.1 * x, str(x))
+    return figure
+
+def say(x):
+    return f"x is {{x}}."
+
+explorable = Explorable("{name}", draw, say, Slider("x", range({states}), 5))
+"""
+
+
+@pytest.fixture
+def make(tmp_path, monkeypatch):
+    """Write a module with one explorable where workers can import it."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    made = []
+
+    def make(name, fails_at=None, states=10):
+        module = name.replace("-", "_")
+        text = textwrap.dedent(MODULE).format(
+            name=name, fails_at=fails_at, states=states
+        )
+        (tmp_path / f"{module}.py").write_text(text, "utf-8")
+        __import__(module)
+        made.append(module)
+        return find(name)
+
+    yield make
+    for module in made:
+        sys.modules.pop(module)
+
+
+def test_every_state_is_drawn_and_then_kept(make, tmp_path):
+    item = make("test-frames-kept", states=40)
+    cache = tmp_path / "cache"
+    seen = []
+
+    def progress(chunks, total):
+        seen.append(total)
+        return chunks
+
+    first = frames.draw_all([item], cache, progress)[item.name]
+    assert first.sentence == "x is 5."
+    assert first.svg == item.svg(x=5)
+    assert all(f"x is {x}." in first.script for x in range(40))
+    again = frames.draw_all([item], cache, progress)[item.name]
+    assert vars(again) == vars(first)
+    assert seen == [3]
+
+
+def test_workers_or_one_process_give_the_same_bytes(make, tmp_path):
+    few = make("test-frames-few")
+    many = make("test-frames-many", states=40)
+    alone = frames.draw_all([few], tmp_path / "alone")[few.name]
+    beside = frames.draw_all([few, many], tmp_path / "beside")[few.name]
+    assert vars(alone) == vars(beside)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: "",
+        lambda text: text[: len(text) // 2],
+        lambda text: text.replace("x is 7.", "x is 8."),
+        lambda text: json.dumps({"key": json.loads(text)["key"]}),
+        lambda text: "[]",
+    ],
+    ids=["empty", "torn", "altered", "headless", "another"],
+)
+def test_a_damaged_cache_is_drawn_anew(make, tmp_path, damage, request):
+    item = make(f"test-frames-damage-{request.node.callspec.id}")
+    whole = frames.draw_all([item], tmp_path)[item.name]
+    file = tmp_path / f"{item.name}.json"
+    file.write_text(damage(file.read_text("utf-8")), "utf-8")
+    assert vars(frames.draw_all([item], tmp_path)[item.name]) == vars(whole)
+
+
+def test_a_failing_state_is_named(make, tmp_path):
+    item = make("test-frames-fails", fails_at=33, states=40)
+    with pytest.raises(
+        ValueError,
+        match=r"'test-frames-fails' failed at \{'x': 33\}: RuntimeError: no p",
+    ):
+        frames.draw_all([item], tmp_path / "cache")
+    assert not list((tmp_path / "cache").glob("*"))
+
+
+def test_the_key_changes_with_the_module(make, tmp_path):
+    item = make("test-frames-key")
+    before = frames.key(item)
+    file = tmp_path / "test_frames_key.py"
+    file.write_text(file.read_text("utf-8") + "# other\n", "utf-8")
+    assert frames.key(item) != before
+
+
+def test_the_key_covers_all_of_ours_that_the_module_imports(make):
+    item = make("test-frames-sources")
+    names = {path.name for path in frames._sources(item.module)}
+    assert {
+        "test_frames_sources.py",
+        "trained.py",
+        "explorable.py",
+        "picture.py",
+        "palette.py",
+    } <= names

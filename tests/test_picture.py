@@ -1,0 +1,226 @@
+"""Pictures and flipbooks: small, themed, and exact in every state."""
+
+import json
+import re
+import subprocess
+import sys
+from xml.etree.ElementTree import canonicalize
+
+import matplotlib
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.figure import Figure
+
+from utils.explore import flipbook, palette, picture
+
+
+def svg_of(paint, name="test-picture"):
+    with picture.house_style(name):
+        figure = Figure(figsize=(2, 1.5))
+        paint(figure.subplots())
+        return picture.to_svg(figure, name)
+
+
+def bars(heights, title=""):
+    def paint(axes):
+        axes.bar(range(len(heights)), heights, color=palette.WEIGHT)
+        for x, height in enumerate(heights):
+            axes.text(x, height, f"{height:.2f}", color=palette.QUERY)
+        axes.set_ylim(0, 1)
+        axes.set_title(title)
+
+    return paint
+
+
+class TestPicture:
+    def test_the_palette_becomes_variables_of_the_page(self):
+        svg = svg_of(bars([0.5]))
+        colours = set(re.findall(r"#[0-9a-f]{6}", svg))
+        assert colours <= {light for light, _ in palette.COLOURS.values()}
+        assert f'fill="var(--explore-weight, {palette.WEIGHT})"' in svg
+        assert f'fill="var(--explore-query, {palette.QUERY})"' in svg
+
+    def test_text_stays_text(self):
+        assert ">√dₖ $x$ < 2<" in svg_of(bars([1], "√dₖ $x$ < 2")).replace(
+            "&lt;", "<"
+        )
+
+    def test_markup_in_a_label_is_shown_as_text(self):
+        svg = svg_of(bars([1], "<script>alert(1)</script>"))
+        assert "<script" not in svg
+        assert "&lt;script&gt;" in svg
+
+    def test_no_style_and_no_date_reach_the_page(self):
+        svg = svg_of(bars([0.5]))
+        for leak in ("<style", "style=", "<metadata", "matplotlib.org"):
+            assert leak not in svg
+
+    def test_ids_are_only_those_that_something_refers_to(self):
+        svg = svg_of(bars([0.5]))
+        ids = re.findall(r'\bid="([^"]+)"', svg)
+        assert ids
+        for name in ids:
+            assert f"#{name}" in svg
+
+    def test_two_figures_share_no_id(self):
+        first = svg_of(bars([0.5]), "test-one")
+        second = svg_of(bars([0.5]), "test-two")
+        ids = [set(re.findall(r'\bid="([^"]+)"', s)) for s in (first, second)]
+        assert not ids[0] & ids[1]
+
+    def test_two_runs_give_the_same_bytes(self):
+        code = (
+            "from tests.test_picture import svg_of, bars;"
+            "import sys; sys.stdout.write(svg_of(bars([0.25, 0.75])))"
+        )
+        runs = [
+            subprocess.run(
+                [sys.executable, "-X", "utf8", "-c", code],
+                capture_output=True,
+                check=True,
+            ).stdout.decode("utf-8")
+            for _ in range(2)
+        ]
+        assert runs[0] == runs[1] == svg_of(bars([0.25, 0.75]))
+
+    def test_the_reader_s_own_settings_are_left_alone(self):
+        before = dict(matplotlib.rcParams)
+        svg_of(bars([0.5]))
+        assert dict(matplotlib.rcParams) == before
+
+    def test_a_bar_is_as_high_as_its_number(self):
+        svg = svg_of(bars([0.25, 0.75]))
+        fills = re.findall(r'<path d="([^"]+)"[^>]*explore-weight', svg)
+        heights = []
+        for path in fills:
+            ys = [float(y) for y in re.findall(r"[\d.]+ ([\d.]+)", path)]
+            heights.append(max(ys) - min(ys))
+        assert heights[1] / heights[0] == pytest.approx(3, abs=0.01)
+
+    def test_what_is_not_a_picture_is_refused(self):
+        with pytest.raises(ValueError, match="not a picture.*<svg"):
+            picture.tree("<svg><g></svg>")
+
+
+class TestPalette:
+    @staticmethod
+    def luminance(colour):
+        channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [
+            c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
+            for c in channels
+        ]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    def contrast(self, one, two):
+        high, low = sorted(map(self.luminance, (one, two)), reverse=True)
+        return (high + 0.05) / (low + 0.05)
+
+    @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+    @pytest.mark.parametrize(
+        "role", ["ink", "muted", "query", "key", "value", "other"]
+    )
+    def test_text_is_legible_on_the_ground(self, role, theme):
+        ground = palette.COLOURS["ground"][theme]
+        assert self.contrast(palette.COLOURS[role][theme], ground) >= 4.5
+
+    @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+    def test_ink_is_legible_on_a_full_weight(self, theme):
+        ink = palette.COLOURS["ink"][theme]
+        assert self.contrast(ink, palette.COLOURS["weight"][theme]) >= 4.5
+
+    def test_a_full_weight_stands_out_from_the_dark_ground(self):
+        weight, ground = palette.COLOURS["weight"], palette.COLOURS["ground"]
+        assert self.contrast(weight[1], ground[1]) >= 3
+
+    def test_no_two_roles_share_a_colour(self):
+        lights = [light for light, _ in palette.COLOURS.values()]
+        assert len(set(lights)) == len(lights)
+
+    def test_both_themes_reach_the_page(self):
+        css = palette.css()
+        for light, dark in palette.COLOURS.values():
+            assert light in css
+            assert dark in css
+
+
+def assert_all_play_back(svgs, base):
+    """Every state equals its picture, the order of attributes aside."""
+    book = json.loads(json.dumps(flipbook.build(svgs, base).as_dict()))
+    for state, svg in enumerate(svgs):
+        played = flipbook.apply(svgs[base], book, state)
+        assert canonicalize(played) == canonicalize(svg)
+
+
+class TestFlipbook:
+    @pytest.mark.parametrize("base", [0, 2])
+    def test_every_state_plays_back_exactly(self, base):
+        svgs = [svg_of(bars([0.2 * k, 0.5])) for k in range(5)]
+        assert_all_play_back(svgs, base)
+
+    @pytest.mark.parametrize("base", [0, 1, 2])
+    def test_states_of_different_shape_play_back_exactly(self, base):
+        svgs = [
+            svg_of(bars(heights, title))
+            for heights, title in [
+                ([0.5], ""),
+                ([0.1, 0.2, 0.3], "three"),
+                ([0.9, 0.8], "two & <two>"),
+            ]
+        ]
+        assert_all_play_back(svgs, base)
+
+    def test_one_state_needs_no_slots(self):
+        book = flipbook.build([svg_of(bars([0.5]))]).as_dict()
+        assert book == {"columns": [], "slots": []}
+
+    def test_what_changes_together_shares_a_column(self):
+        svgs = [svg_of(bars([0.1 * k])) for k in range(1, 6)]
+        book = flipbook.build(svgs).as_dict()
+        assert len(book["slots"]) > len(book["columns"])
+
+    def test_a_flipbook_is_far_smaller_than_its_pictures(self):
+        svgs = [svg_of(bars([0.01 * k])) for k in range(50)]
+        book = flipbook.build(svgs).as_dict()
+        text = flipbook.script("test", book, ["Said."] * 50)
+        assert len(text) < sum(map(len, svgs)) / 10
+
+    def test_a_script_is_one_call_with_its_data(self):
+        book = {"columns": [[0, 1]], "slots": [[3, "#text", 0, ["a", "b"]]]}
+        text = flipbook.script("x", book, ['"quoted"\u2028</script>', "é"])
+        assert text.startswith('explore.register("x",')
+        assert "\u2028" not in text
+        data = json.loads(text[len('explore.register("x",') : -len(");\n")])
+        assert data["sentences"] == ['"quoted"\u2028</script>', "é"]
+
+
+names = st.sampled_from(["g", "path", "text"])
+words = st.text("ab<&\"' é", min_size=1, max_size=4)
+
+
+@st.composite
+def elements(draw, depth=0):
+    """Any small picture: nested elements, each with text or children."""
+    attributes = "".join(
+        f' a{i}="{draw(st.integers(0, 2))}"'
+        for i in range(draw(st.integers(0, 2)))
+    )
+    name = draw(names)
+    if depth < 2 and name != "text":
+        rows = draw(st.lists(elements(depth=depth + 1), max_size=3))
+        return f"<{name}{attributes}>{''.join(rows)}</{name}>"
+    text = draw(words).replace("&", "&amp;").replace("<", "&lt;")
+    return f"<{name}{attributes}>{text}</{name}>"
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(elements(), min_size=1, max_size=5), st.integers(0, 4))
+def test_any_pictures_play_back_exactly(bodies, base):
+    svgs = [
+        picture.text_of(
+            picture.tree(f'<svg xmlns="{picture.SVG}">{body}</svg>')
+        )
+        for body in bodies
+    ]
+    assert_all_play_back(svgs, base % len(svgs))
