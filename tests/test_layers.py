@@ -23,7 +23,7 @@ FLOORS = {
         {"explore"},
         {"numpy", "matplotlib", "ipywidgets", "IPython", "docutils", "sphinx"},
     ),
-    "figures": ({"ground", "explore"}, {"numpy", "matplotlib"}),
+    "figures": ({"figures", "ground", "explore"}, {"numpy", "matplotlib"}),
 }
 # the chapter that times the kernels of others needs them
 PACKAGES_OF_ONE = {"utils.timing": {"torch"}}
@@ -72,12 +72,25 @@ def test_imports_point_one_way(module):
         top = name.split(".")[0]
         if top == "utils":
             assert name in MODULES, f"{module} imports {name}: no such module"
-            # the modules of one chapter's figures do not know each other
             assert floor(name) in floors, (
                 f"{module} ({floor(module)}) imports {name} ({floor(name)})"
             )
         elif top not in sys.stdlib_module_names:
             assert top in packages, f"{module} imports {name}"
+
+
+def chapter(module):
+    """The chapter whose figure a module draws; None for what all share."""
+    parts = MODULES[module].relative_to(ROOT / "utils").parts
+    return parts[1] if parts[0] == "figures" and len(parts) > 2 else None
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_the_figures_of_two_chapters_do_not_know_each_other(module):
+    for name in imported(module) & MODULES.keys():
+        assert chapter(name) in (None, chapter(module)), (
+            f"{module} imports {name}"
+        )
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -119,7 +119,7 @@ def test_a_stored_figure_becomes_the_moving_one(book):
     assert code == 0, said
     page = book.page()
     assert "data:image/png" not in page
-    assert '<figure class="explorable" id="small-shown" data-moves>' in page
+    assert '<figure class="explorable" id="small-shown" data-moves ' in page
     assert ">1 of NOUN</text>" in page
     assert "Now x is 1 &amp; &lt;b&gt;no&lt;/b&gt; more." in page
     script = book.flipbook().read_text("utf-8")
@@ -136,7 +136,7 @@ def test_a_directive_shows_one_too(book):
     (book.folder / "show.ipynb").unlink()
     code, said = book.build()
     assert code == 0, said
-    assert 'id="small-shown" data-moves>' in book.page()
+    assert 'id="small-shown" data-moves ' in book.page()
 
 
 def test_a_change_of_the_code_reaches_the_page_and_no_other_does(book):

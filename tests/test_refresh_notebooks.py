@@ -189,7 +189,8 @@ def test_a_second_run_changes_nothing(stored, monkeypatch, capsys):
     ],
 )
 def test_a_cell_that_is_not_well_stops_the_writing(stored, source, why):
-    path = stored(prose("# Title"), code(source))
+    expected = code("1 / 0", tags=["raises-exception"])
+    path = stored(expected, code(source))
     before = path.read_bytes()
     with pytest.raises(Refused, match=why):
         refresh(path)

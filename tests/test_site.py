@@ -5,6 +5,7 @@ its own controls on the built page, and the whole picture and its sentence
 are compared with a fresh draw of that state.
 """
 
+import importlib
 import json
 import re
 from xml.etree import ElementTree
@@ -229,11 +230,12 @@ def all_names():
 
 
 def find_shown(name):
-    """The explorable of that name, its module found through the page."""
-    import importlib
-
-    for file in sorted((ROOT / "utils" / "figures").glob("[!_]*.py")):
-        importlib.import_module(f"utils.figures.{file.stem}")
+    """The explorable of that name, from the module that its figure names."""
+    for page in site_pages():
+        html = (SITE / page).read_text("utf-8")
+        named = re.search(rf'id="{name}"[^>]* data-module="([^"]+)"', html)
+        if named:
+            importlib.import_module(named[1])
     return find(name)
 
 

@@ -29,7 +29,8 @@ def figure_html(explorable, frames, script):
     )
     moves = " data-moves" if explorable.sliders else ""
     parts = [
-        f'<figure class="explorable" id="{name}"{moves}>',
+        f'<figure class="explorable" id="{name}"{moves} '
+        f'data-module="{explorable.module}">',
         f'<div class="explorable-picture">{svg}</div>',
     ]
     if explorable.sliders:

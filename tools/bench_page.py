@@ -1,0 +1,259 @@
+"""What a reader of the built site waits for and loads, in a real browser.
+
+Every page is opened from its file, with the browser told that it is offline.
+"""
+
+import contextlib
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from bench_table import (
+    Row,
+    Unmeasured,
+    at_most,
+    gzipped,
+    kilobytes,
+    spread,
+)
+
+__all__ = [
+    "bytes_rows",
+    "clock_step",
+    "explorable_bytes",
+    "file_of",
+    "move_rows",
+    "time_moves",
+]
+
+MOVES = 100  # for each control of each figure
+MOVE_BAR = 8  # milliseconds
+EXPLORABLE_BAR = 60_000  # bytes, gzipped
+PAGE_BAR = 600_000  # bytes, gzipped
+
+FIGURE = re.compile(
+    r'<figure class="explorable" id="([a-z0-9-]+)">.*?</figure>', re.DOTALL
+)
+
+# Scrolls through the page, so that every figure comes near the viewport.
+READ = """async () => {
+  const shown = () => new Promise((done) => setTimeout(done, 120));
+  for (let y = 0; y < document.body.scrollHeight; y += innerHeight / 2) {
+    scrollTo(0, y);
+    await shown();
+  }
+  const figures = [...explore.figures.values()];
+  for (let i = 0; i < 100 && figures.some((f) => !f.book); i++) await shown();
+  await document.fonts.ready;
+  return figures.filter((f) => f.book).map((f) => f.name);
+}"""
+
+# Moves one control at a time to another of its values, chosen by a fixed
+# pseudo-random sequence (Park and Miller's), each in a frame of its own.
+MOVE = """async ([name, times]) => {
+  const figure = explore.figures.get(name);
+  const inputs = [...figure.form.elements].filter((e) =>
+    e.matches("input, select"));
+  let seed = 1;
+  const next = (n) => (seed = (seed * 48271) % 2147483647) % n;
+  const timed = [];
+  let still = 0;
+  figure.element.scrollIntoView();
+  for (let i = 0; i < times * inputs.length; i++) {
+    await new Promise(requestAnimationFrame);
+    const input = inputs[i % inputs.length];
+    const count = input.type === "checkbox" ? 2
+      : input.type === "range" ? Number(input.max) + 1 : input.length;
+    if (count < 2) continue;
+    const away = 1 + next(count - 1);
+    const picture = figure.svg.outerHTML + figure.caption.textContent;
+    figure.element.getBoundingClientRect();
+    const start = performance.now();
+    if (input.type === "checkbox") input.checked = !input.checked;
+    else if (input.type === "range")
+      input.value = (Number(input.value) + away) % count;
+    else input.selectedIndex = (input.selectedIndex + away) % count;
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+    figure.svg.getBBox();
+    figure.element.getBoundingClientRect();
+    timed.push(performance.now() - start);
+    still += picture === figure.svg.outerHTML + figure.caption.textContent;
+  }
+  return [timed, still];
+}"""
+
+CLOCK = """() => {
+  const steps = [];
+  let last = performance.now();
+  while (steps.length < 100) {
+    const now = performance.now();
+    if (now !== last) steps.push(now - last);
+    last = now;
+  }
+  return steps.sort((a, b) => a - b)[50];
+}"""
+
+
+def pages_of(site):
+    """The pages that are read, in the book's order.
+
+    Raises
+    ------
+    Unmeasured
+        If the site has not been built.
+    """
+    pages = sorted((site / "book").glob("*.html"))
+    if not pages:
+        raise Unmeasured(f"no pages in {site.parent.name}/html: make book")
+    return pages
+
+
+@contextlib.contextmanager
+def opened(browser, page):
+    """Open a page and read it to its end.
+
+    Yields
+    ------
+    tab : playwright Page
+    names : list of str
+        The figures on the page that can be moved.
+    requests : list of str
+        Every address asked for; it grows while the page is used.
+    """
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    try:
+        context.set_offline(True)
+        requests = []
+        context.on("request", lambda request: _note(requests, request.url))
+        tab = context.new_page()
+        tab.goto(page.as_uri())
+        names = tab.evaluate(READ)
+        tab.wait_for_load_state("networkidle")
+        yield tab, names, requests
+    finally:
+        context.close()
+
+
+def clock_step(browser):
+    """The step of the page's clock, in milliseconds."""
+    tab = browser.new_page()
+    try:
+        return tab.evaluate(CLOCK)
+    finally:
+        tab.close()
+
+
+def time_moves(tab, name, moves=MOVES):
+    """Move every control of a figure, timing each move to the laid out page.
+
+    Returns
+    -------
+    list of float, milliseconds
+
+    Raises
+    ------
+    Unmeasured
+        If a move changed neither picture nor sentence.
+    """
+    timed, still = tab.evaluate(MOVE, [name, moves])
+    if still:
+        raise Unmeasured(f"{name}: {still} of {len(timed)} moves did nothing")
+    return timed
+
+
+def move_rows(browser, site):
+    """Time every figure of the site; count what is asked of other sites."""
+    timed, outside, asked = {}, [], 0
+    for page in pages_of(site):
+        with opened(browser, page) as (tab, names, requests):
+            for name in names:
+                timed.setdefault(name, []).extend(time_moves(tab, name))
+            asked += len(requests)
+            outside += [url for url in requests if not file_of(url, site)]
+    every = [time for times in timed.values() for time in times]
+    rows = [
+        _move_row(f"  {name}", times) for name, times in sorted(timed.items())
+    ]
+    first = _move_row(f"move to picture, {len(every)} moves", every)
+    first.bar = f"p95 < {MOVE_BAR} ms"
+    first.holds = at_most(spread(every)[1], MOVE_BAR)
+    away = Row(
+        "requests outside the site",
+        f"{len(outside)} of {asked}",
+        "0",
+        holds="yes" if not outside else f"no ({outside[0]})",
+    )
+    return [first, *rows, away]
+
+
+def bytes_rows(browser, site):
+    """Weigh every explorable and every page."""
+    own = explorable_bytes(site)
+    if not own:
+        raise Unmeasured("the site shows no explorable")
+    rows = _weights("one explorable", own, EXPLORABLE_BAR)
+    pages = {}
+    for page in pages_of(site):
+        with opened(browser, page) as (_, _, requests):
+            files = {file_of(url, site) for url in requests} - {None}
+        pages[page.stem] = sum(gzipped(file.read_bytes()) for file in files)
+    return rows + _weights("one page and all it loads", pages, PAGE_BAR)
+
+
+def explorable_bytes(site):
+    """What each explorable weighs: its place in the page and its flipbook.
+
+    Returns
+    -------
+    dict of str to int, bytes gzipped
+    """
+    own = {}
+    for page in pages_of(site):
+        for match in FIGURE.finditer(page.read_text("utf-8")):
+            name = match.group(1)
+            book = site / "_static" / "explorables" / f"{name}.js"
+            weight = gzipped(match.group())
+            if book.exists():
+                weight += gzipped(book.read_bytes())
+            own[name] = max(weight, own.get(name, 0))
+    return own
+
+
+def _note(requests, url):
+    """What a page makes for itself (data:, blob:) is not asked of anyone."""
+    if urlsplit(url).scheme not in ("data", "blob"):
+        requests.append(url)
+
+
+def _move_row(what, times):
+    median, p95 = spread(times)
+    return Row(what, f"{median:.2f} ms, {p95:.2f} ms")
+
+
+def _weights(what, weights, bar):
+    """The largest with its bar, then each."""
+    largest = max(weights, key=weights.get)
+    first = Row(
+        f"{what}, largest ({largest})",
+        kilobytes(weights[largest]),
+        f"< {kilobytes(bar)}",
+        holds=at_most(weights[largest], bar),
+    )
+    return [first] + [
+        Row(f"  {name}", kilobytes(weight))
+        for name, weight in sorted(weights.items())
+    ]
+
+
+def file_of(url, site):
+    """The site's own file that an address names, or None if it is another's.
+
+    >>> file_of("https://example.org/a.js", Path("/site")) is None
+    True
+    """
+    parts = urlsplit(url)
+    if parts.scheme != "file":
+        return None
+    path = Path(url2pathname(parts.path))
+    return path if path.is_relative_to(site) else None
