@@ -182,7 +182,8 @@ def test_attention_is_torch_s_attention(inputs):
 
     Seen with torch 2.13 on a CPU; torch before 2.5 gave NaN.
     """
-    torch = pytest.importorskip("torch")
+    import torch  # slow to import: only where it is compared with
+
     Q, K, V, mask = inputs
     output, _ = scaled_dot_product_attention(Q, K, V, mask)
     filled = full_mask(Q, K, mask)
@@ -199,14 +200,16 @@ def test_attention_is_torch_s_attention(inputs):
 @many
 @given(floats(matrices(1), st.floats(allow_nan=False, allow_infinity=False)))
 def test_softmax_is_torch_s_softmax_on_every_float(scores):
-    torch = pytest.importorskip("torch")
+    import torch  # slow to import: only where it is compared with
+
     for axis in range(-scores.ndim, scores.ndim):
         theirs = torch.softmax(torch.tensor(scores), axis).numpy()
         assert_allclose(softmax(scores, axis), theirs, rtol=0, atol=1e-12)
 
 
 def test_torch_gives_zeros_where_nothing_is_allowed_and_so_do_we():
-    torch = pytest.importorskip("torch")
+    import torch  # slow to import: only where it is compared with
+
     Q, V = np.zeros((2, 2)), np.array([[1.0, 2.0], [3.0, 4.0]])
     mask = np.array([[True, True], [False, False]])
     attend = torch.nn.functional.scaled_dot_product_attention

@@ -2,6 +2,7 @@
 
 import itertools
 
+import numpy
 import pytest
 from matplotlib.figure import Figure
 
@@ -66,7 +67,6 @@ class TestSlider:
             Slider(**{"name": "x", **kwargs})
 
     def test_numpy_numbers_are_plain_numbers(self):
-        numpy = pytest.importorskip("numpy")
         slider = Slider("x", numpy.linspace(0, 1, 3))
         assert [type(value) for value in slider.values()] == [float] * 3
 

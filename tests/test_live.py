@@ -4,13 +4,12 @@ import gc
 import html
 import re
 
+import ipywidgets
 import matplotlib.pyplot
 import pytest
 from matplotlib.figure import Figure
 
 from utils.explore import Explorable, Slider, live, stored
-
-ipywidgets = pytest.importorskip("ipywidgets")
 
 
 def draw(temperature, word):

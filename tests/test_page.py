@@ -7,8 +7,6 @@ import sys
 
 import pytest
 
-pytest.importorskip("myst_nb")
-
 CONF = """
 project = "small"
 extensions = ["myst_nb", "utils.explore.page"]

@@ -11,6 +11,7 @@ import re
 from xml.etree import ElementTree
 
 import pytest
+from playwright.sync_api import sync_playwright
 
 from find_browser import browser_path
 from tests.conftest import ROOT
@@ -48,11 +49,10 @@ def moving_explorables():
 
 @pytest.fixture(scope="session")
 def browser():
-    playwright = pytest.importorskip("playwright.sync_api")
     path = browser_path()
     if path is None:
         pytest.fail("no Chromium: python tools/find_browser.py --install")
-    with playwright.sync_playwright() as engine:
+    with sync_playwright() as engine:
         browser = engine.chromium.launch(
             executable_path=path,
             args=["--no-sandbox", "--disable-background-networking"],

@@ -23,7 +23,7 @@ def figure_html(explorable, frames, script):
     str
     """
     name = explorable.name
-    said = f"{name}-sentence"
+    said = f"{name}--said"
     svg = frames.svg.replace(
         "<svg ", f'<svg role="img" aria-labelledby="{said}" ', 1
     )
