@@ -4,7 +4,7 @@ One set of random vectors of 1,024 entries is drawn. For a smaller d_k their
 first d_k entries are taken, so that each score is a sum which goes on.
 """
 
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -126,7 +126,7 @@ def random_scores():
     return scores
 
 
-@lru_cache(maxsize=None)
+@cache
 def measured(name, heads=HEADS):
     """Measure what a divisor makes of the random scores.
 

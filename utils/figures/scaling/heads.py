@@ -1,6 +1,6 @@
 """A trained encoder's scores under other divisors than its own."""
 
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -11,7 +11,7 @@ from utils.explore import Explorable, Slider
 from utils.explore.palette import GRID, INK, KEY, MUTED, WEIGHT
 from utils.figures.drawing import WIDTH, add_cell, write
 from utils.figures.scaling.experiment import effective_keys, gradient_norm
-from utils.figures.wording import listed, power
+from utils.figures.wording import listed
 
 D_K, D_MODEL = 32, 384
 
@@ -37,7 +37,7 @@ def trained_rows():
     }
 
 
-@lru_cache(maxsize=None)
+@cache
 def head_measures(divisor):
     """Measure the divided scores and the weights of each stored head.
 
@@ -100,7 +100,9 @@ def draw_heads(divisor):
         spread = f"{found['spread']:.2f}"
         write(left, 1500, y, spread, ha="right")
         add_cell(right, (0, y - 0.3), found["keys"], 0.6, fc=WEIGHT)
-        write(right, found["keys"] + 0.03, y, f"{found['keys']:.2f}", ha="left")
+        write(
+            right, found["keys"] + 0.03, y, f"{found['keys']:.2f}", ha="left"
+        )
     return figure
 
 
