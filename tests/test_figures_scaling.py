@@ -348,8 +348,8 @@ def test_runaway_says_the_weight_and_the_slope(state):
         map(float, (small, weight, slope))
     )
     close(re.search(r"are 1 and (\S+);", sentence)[1], small)
-    assert ("no gradient is left" in sentence) is (slope == 0)
-    assert ("rounded to 1" in sentence) is (weight == 1)
+    assert ("no gradient is left" in sentence) is bool(slope == 0)
+    assert ("rounded to 1" in sentence) is bool(weight == 1)
     if slope:
         said = re.search(r"w \(1 − w\) is (\S+)\.$", sentence)[1]
         assert as_number(said) == pytest.approx(
@@ -374,7 +374,8 @@ def test_runaway_draws_the_point_on_both_curves(state):
     assert point.get_ydata()[0] == (slope if slope else 1e-18)
     assert point.get_marker() == ("o" if slope else "X")
     (ground,) = low.patches
-    assert (state["lead"] >= ground.get_bbox().x0) is bool(slope == 0)
+    dead = state["lead"] >= ground.get_bbox().x0
+    assert bool(dead) is bool(slope == 0)
 
 
 def test_the_slope_is_the_derivative_of_the_weight():
