@@ -1,5 +1,6 @@
 """Variance, choice and gradient against d_k, for four divisors."""
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from utils.explore import Explorable, Slider
@@ -54,14 +55,15 @@ def draw_curves(d_k, heads):
         ax = figure.add_axes([0.14, bottom, 0.5, 0.225])
         ax.set_title(title, x=-0.24)
         _prepare(ax, what)
-        ax.axvline(d_k, color=GRID, lw=5)
+        ax.axvline(place, color=GRID, lw=5)
         for i, name in enumerate(DIVISORS):
             values = measured(name, heads)[what]
+            heights = np.log10(values) if what == "variance" else values
             colour, dashes, marker = _STYLES[name]
             wide = 3.4 if name == "root" else 2
-            ax.plot(DIMENSIONS, values, color=colour, ls=dashes, lw=wide)
+            ax.plot(heights, color=colour, ls=dashes, lw=wide)
             dot = {"color": colour, "mec": INK, "mew": 0.8, "ms": 7}
-            ax.plot(d_k, values[place], marker, zorder=5, **dot)
+            ax.plot(place, heights[place], marker, zorder=5, **dot)
             beside = {"transform": ax.transAxes, "clip_on": False}
             y = 0.82 - 0.22 * i
             ax.plot(1.09, y, marker, **dot, **beside)
@@ -93,16 +95,13 @@ def say_curves(d_k, heads):
 
 
 def _prepare(ax, what):
-    ax.set_xscale("log", base=2)
-    ticks = DIMENSIONS[::2]
-    ax.set(xlim=(0.85, 1200))
-    ax.set_xticks(ticks, [f"{tick:,}" for tick in ticks], fontsize=9)
-    ax.set_xticks([], minor=True)
+    """Set up a panel: each doubling of d_k is one step to the right."""
+    places = range(0, len(DIMENSIONS), 2)
+    ax.set(xlim=(-0.23, len(DIMENSIONS) - 0.77))
+    ax.set_xticks(places, [f"{DIMENSIONS[i]:,}" for i in places], fontsize=9)
     if what == "variance":
-        ax.set_yscale("log")
-        ax.set(ylim=(3e-4, 3e3))
-        ax.set_yticks([0.001, 1, 1000], ["0.001", "1", "1,000"])
-        ax.set_yticks([], minor=True)
+        ax.set(ylim=(-3.5, 3.5))
+        ax.set_yticks([-3, 0, 3], ["0.001", "1", "1,000"])
     elif what == "keys":
         ax.set(ylim=(0.6, KEYS + 0.4), yticks=[1, 2, 4, 6, 8])
     else:
