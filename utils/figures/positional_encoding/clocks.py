@@ -11,6 +11,8 @@ from utils.positions import angular_speeds, sinusoidal_encoding
 D_MODEL, NUM_POSITIONS = 16, 64
 NUM_WAVES = 4
 HEIGHT = 5.7
+TITLE = {"ha": "left", "size": 10.5}
+RADIUS, MIDDLE = 0.22, 0.82  # of the clocks, in inches
 
 
 def similarity(distance):
@@ -48,7 +50,7 @@ def draw_clocks(position):
     """
     figure, page = blank_page(HEIGHT)
     _draw_hands(page, position)
-    _draw_waves(figure, position)
+    _draw_waves(page, position)
     _draw_similarity(figure, position)
     return figure
 
@@ -78,57 +80,72 @@ def _draw_hands(page, position):
     speeds = angular_speeds(D_MODEL)
     encoding = sinusoidal_encoding(NUM_POSITIONS, D_MODEL)[position]
     title = f"Position {position}: eight clock hands, 16 features"
-    write(page, 0.18, 0.2, title, ha="left", size=10.5)
+    write(page, 0.18, 0.2, title, **TITLE)
     places = np.linspace(0.78, 4.44, len(speeds))
     for name, y in (("pair", 0.47), ("sin", 1.2), ("cos", 1.38)):
         write(page, 0.18, y, name, MUTED, ha="left")
     write(page, 0.18, 1.6, "a turn", MUTED, ha="left")
-    radius, y = 0.22, 0.82
-    angle = np.linspace(0, 2 * np.pi, 49)
-    for i, (x, speed) in enumerate(zip(places, speeds, strict=True)):
-        sine, cosine = encoding[2 * i : 2 * i + 2]
-        rim = x + radius * np.sin(angle), y - radius * np.cos(angle)
-        page.plot(*rim, color=MUTED, lw=1)
-        page.plot([x, x], [y - radius, y - 0.15], color=MUTED, lw=1)
-        hand = [x, x + 0.2 * sine], [y, y - 0.2 * cosine]
-        page.plot(*hand, color=OTHER, lw=2.4)
+    page.plot(*_circles(places), color=MUTED, lw=1)
+    page.plot(*_spokes(places, 0, 1, 0.15, 0.22), color=MUTED, lw=1)
+    sines, cosines = encoding[0::2], encoding[1::2]
+    page.plot(*_spokes(places, sines, cosines, 0, 0.2), color=OTHER, lw=2.4)
+    for i, x in enumerate(places):
+        turn = 2 * np.pi / speeds[i]
         write(page, x, 0.47, f"{i}", MUTED)
-        write(page, x, 1.2, signed(sine, 2))
-        write(page, x, 1.38, signed(cosine, 2))
-        turn = 2 * np.pi / speed
+        write(page, x, 1.2, signed(sines[i], 2))
+        write(page, x, 1.38, signed(cosines[i], 2))
         write(page, x, 1.6, f"{turn:.1f}" if i == 0 else f"{turn:,.0f}", MUTED)
     note = "a turn: how many positions a hand takes to go round"
     write(page, 0.18, 1.81, note, MUTED, ha="left")
 
 
-def _draw_waves(figure, position):
-    axes = figure.add_axes([0.14, 0.405, 0.83, 0.205])
-    axes.set_title("The sines, over all positions")
-    axes.set(xlim=(-1, NUM_POSITIONS), ylim=(2.3 * NUM_WAVES - 1, -1.3))
-    axes.set(xticks=[], yticks=[2.3 * i for i in range(NUM_WAVES)])
-    axes.set_yticklabels([f"pair {i}" for i in range(NUM_WAVES)])
-    axes.spines[:].set_visible(False)
-    axes.tick_params(length=0)
-    axes.axvline(position, color=GRID, lw=3, zorder=0)
+def _circles(places):
+    """Draw the rims of all clocks as one line, broken between them."""
+    angle = np.append(np.linspace(0, 2 * np.pi, 37), np.nan)
+    x = np.add.outer(places, RADIUS * np.sin(angle))
+    y = np.tile(MIDDLE - RADIUS * np.cos(angle), (len(places), 1))
+    return x.ravel(), y.ravel()
+
+
+def _spokes(places, sines, cosines, start, end):
+    """Draw a spoke in each clock, from one radius to another."""
+    radii = np.array([start, end, np.nan])
+    sines, cosines = (
+        np.broadcast_to(a, len(places)) for a in (sines, cosines)
+    )
+    x = places[:, None] + np.multiply.outer(sines, radii)
+    y = MIDDLE - np.multiply.outer(cosines, radii)
+    return x.ravel(), y.ravel()
+
+
+def _draw_waves(page, position):
+    left, step, top, gap = 0.672, 0.0632, 2.42, 0.28
+    write(page, left, 2.12, "The sines, over all positions", **TITLE)
     line = np.linspace(0, NUM_POSITIONS - 1, 253)
-    speeds = angular_speeds(D_MODEL)
-    for i in range(NUM_WAVES):
-        wave = 2.3 * i - np.sin(speeds[i] * line)
-        axes.plot(line, wave, color=MUTED, lw=1.2)
-        dot = 2.3 * i - np.sin(speeds[i] * position)
-        axes.plot(position, dot, "o", color=OTHER, mec=GROUND, ms=7)
+    speeds = angular_speeds(D_MODEL)[:NUM_WAVES]
+    rows = top + gap * np.arange(NUM_WAVES)
+    here = left + step * position
+    page.plot([here] * 2, [top - 0.15, rows[-1] + 0.15], color=GRID, lw=3)
+    for i, y in enumerate(rows):
+        wave = y - 0.12 * np.sin(speeds[i] * line)
+        page.plot(left + step * line, wave, color=MUTED, lw=1.2)
+        write(page, left - 0.1, y, f"pair {i}", MUTED, ha="right")
+    dots = rows - 0.12 * np.sin(speeds * position)
+    style = {"color": OTHER, "mec": GROUND, "ms": 7}
+    page.plot([here] * NUM_WAVES, dots, "o", **style)
 
 
 def _draw_similarity(figure, position):
-    axes = figure.add_axes([0.14, 0.1, 0.83, 0.21])
+    axes = figure.add_axes([0.14, 0.1, 0.83, 0.22])
     axes.set_title(f"How similar to position {position}")
-    axes.set(xlim=(-1, NUM_POSITIONS), ylim=(0, 1.08))
+    axes.set(xlim=(0, NUM_POSITIONS - 1), ylim=(0, 1.08))
     axes.set(xticks=range(0, 64, 10), yticks=[0, 0.5, 1])
     axes.set_xlabel("position")
     axes.axvline(position, color=GRID, lw=3, zorder=0)
     others = np.arange(NUM_POSITIONS)
     axes.plot(others, similarity(others - position), ".-", color=INK, ms=4)
-    axes.plot(position, 1, "o", color=OTHER, mec=GROUND, ms=7)
+    style = {"color": OTHER, "mec": GROUND, "ms": 7}
+    axes.plot(position, 1, "o", clip_on=False, **style)
 
 
 clocks = Explorable(

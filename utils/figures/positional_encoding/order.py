@@ -30,6 +30,8 @@ POSITIONS = {
     "rotated": "queries and keys turned",
 }
 MARKS = {"A": "o", "B": "s", "C": "^"}
+SMALL = {"ms": 4.5, "mfc": GROUND, "mec": MUTED, "mew": 0.9}
+LARGE = {"ms": 8.5, "color": VALUE, "mec": INK}
 ORDERS = tuple("".join(order) for order in permutations(TOKENS))
 
 
@@ -100,15 +102,13 @@ def draw_order(order, positions):
     plane.set(xlim=(0, 2.1), ylim=(0, 2.1), aspect="equal")
     plane.set(xticks=[0, 1, 2], yticks=[0, 1, 2])
     plane.grid()
-    for other in ORDERS:
-        places = attend(other, positions)[1]
-        for token, place in zip(other, places, strict=True):
-            look = {"ms": 4.5, "mfc": GROUND, "mec": MUTED, "mew": 0.9}
-            plane.plot(*place, MARKS[token], **look)
+    for token in TOKENS:
+        spots = [attend(o, positions)[1][o.index(token)] for o in ORDERS]
+        plane.plot(*np.transpose(spots), MARKS[token], **SMALL)
     for token in TOKENS:  # one drawing order, so that a flipbook stays small
         place = output[order.index(token)]
-        plane.plot(*place, MARKS[token], ms=8.5, color=VALUE, mec=INK)
-    _draw_legend(figure, order)
+        plane.plot(*place, MARKS[token], **LARGE)
+    _draw_legend(plane, order)
     return figure
 
 
@@ -149,19 +149,15 @@ def _vector(row):
     return f"[{', '.join(parts)}]"
 
 
-def _draw_legend(figure, order):
-    axes = figure.add_axes([0.62, 0.08, 0.38, 0.453])
-    axes.set(xlim=(0, 1.82), ylim=(2.21, 0))
-    axes.set_axis_off()
+def _draw_legend(plane, order):
     for i, token in enumerate(TOKENS):
-        y = 0.3 + 0.25 * i
-        axes.plot(0.12, y, MARKS[token], ms=8.5, color=VALUE, mec=INK)
-        write(axes, 0.32, y, f"token {token}", ha="left")
+        y = 1.85 - 0.24 * i
+        plane.plot(2.32, y, MARKS[token], clip_on=False, **LARGE)
+        write(plane, 2.5, y, f"token {token}", ha="left")
     shown = ", ".join(order)
-    write(axes, 0.02, 1.22, f"large: the order {shown}", ha="left")
-    small = {"ms": 4.5, "mfc": GROUND, "mec": MUTED, "mew": 0.9}
-    axes.plot(0.06, 1.48, "o", **small)
-    write(axes, 0.16, 1.48, "small: all six orders", MUTED, ha="left")
+    write(plane, 2.24, 0.96, f"large: the order {shown}", ha="left")
+    plane.plot(2.28, 0.72, "o", clip_on=False, **SMALL)
+    write(plane, 2.37, 0.72, "small: all six orders", MUTED, ha="left")
 
 
 order = Explorable(

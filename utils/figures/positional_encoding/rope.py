@@ -1,11 +1,10 @@
 """A query and a key, turned by their positions, and their score."""
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from utils.explore import Explorable, Slider
 from utils.explore.palette import GRID, GROUND, INK, KEY, MUTED, QUERY
-from utils.figures.drawing import WIDTH, write
+from utils.figures.drawing import blank_page, write
 from utils.figures.wording import signed
 from utils.positions import angular_speeds, rotate
 
@@ -13,6 +12,7 @@ QUERY_VECTOR = (0.8, 0.6, 0.4, 0.8)
 KEY_VECTOR = (0.3, 0.7, 0.7, 0.1)
 BASE = 100.0  # smaller than the usual 10,000: both pairs are seen to turn
 MOST = 12
+RADIUS = 0.95  # inches for a length of 1
 
 
 def pair_scores(m, n):
@@ -50,26 +50,23 @@ def draw_rope(m, n):
     """
     query, key = _turned(m, n)
     parts = pair_scores(m, n)
-    figure = Figure(figsize=(WIDTH, 5.3))
+    figure, page = blank_page(5.3)
     for i, speed in enumerate(angular_speeds(4, BASE)):
-        axes = figure.add_axes([0.04 + 0.49 * i, 0.555, 0.43, 0.3895])
-        axes.set(xlim=(-1.1, 1.1), ylim=(-1.1, 1.1))
-        axes.set_axis_off()
+        middle = np.array([1.25 + 2.3 * i, 1.36])
         step = "1 radian" if speed == 1 else f"{speed:g} radian"
-        write(axes, 0, 1.19, f"pair {i}: {step} a position", size=10)
-        _draw_dial(axes)
+        name = f"pair {i}: {step} a position"
+        write(page, middle[0], 0.2, name, size=10)
+        _draw_dial(page, middle)
         pair = slice(2 * i, 2 * i + 2)
-        _draw_arrow(axes, QUERY_VECTOR[pair], query[pair], QUERY, "o")
-        _draw_arrow(axes, KEY_VECTOR[pair], key[pair], KEY, "s")
-        write(axes, 0, -1.19, f"q · k = {signed(parts[i])}", size=10)
-    legend = figure.add_axes([0, 0.43, 1, 0.08])
-    legend.set(xlim=(0, WIDTH), ylim=(1, 0))
-    legend.set_axis_off()
-    legend.plot(0.45, 0.4, "o", color=QUERY, ms=8)
-    write(legend, 0.6, 0.4, f"query at m = {m}", QUERY, "left", size=10)
-    legend.plot(2.05, 0.4, "s", color=KEY, ms=7)
-    write(legend, 2.2, 0.4, f"key at n = {n}", KEY, "left", size=10)
-    write(legend, 3.4, 0.4, "thin: at position 0", MUTED, "left")
+        _draw_hand(page, middle, QUERY_VECTOR[pair], query[pair], QUERY, "o")
+        _draw_hand(page, middle, KEY_VECTOR[pair], key[pair], KEY, "s")
+        product = f"q · k = {signed(parts[i])}"
+        write(page, middle[0], 2.5, product, size=10)
+    page.plot(0.45, 2.82, "o", color=QUERY, ms=8)
+    write(page, 0.6, 2.82, f"query at m = {m}", QUERY, "left", size=10)
+    page.plot(2.05, 2.82, "s", color=KEY, ms=7)
+    write(page, 2.2, 2.82, f"key at n = {n}", KEY, "left", size=10)
+    write(page, 3.4, 2.82, "thin: at position 0", MUTED, "left")
     _draw_scores(figure, m, n, parts)
     return figure
 
@@ -91,17 +88,25 @@ def _turned(m, n):
     return rotate(query, m, base=BASE), rotate(key, n, base=BASE)
 
 
-def _draw_dial(axes):
+def _draw_dial(page, middle):
     angle = np.linspace(0, 2 * np.pi, 73)
-    axes.plot(np.cos(angle), np.sin(angle), color=GRID, lw=1)
-    axes.plot([-1, 1], [0, 0], color=GRID, lw=1)
-    axes.plot([0, 0], [-1, 1], color=GRID, lw=1)
+    x = [*np.cos(angle), np.nan, -1, 1, np.nan, 0, 0]
+    y = [*np.sin(angle), np.nan, 0, 0, np.nan, -1, 1]
+    page.plot(*_inches(middle, (x, y)), color=GRID, lw=1)
 
 
-def _draw_arrow(axes, start, turned, colour, mark):
-    axes.plot([0, start[0]], [0, start[1]], color=colour, lw=0.9)
-    axes.plot([0, turned[0]], [0, turned[1]], color=colour, lw=2.6)
-    axes.plot(*turned, mark, color=colour, mec=GROUND, ms=9)
+def _draw_hand(page, middle, start, turned, colour, mark):
+    for vector, style in ((start, {"lw": 0.9}), (turned, {"lw": 2.6})):
+        ends = [0, vector[0]], [0, vector[1]]
+        page.plot(*_inches(middle, ends), color=colour, **style)
+    style = {"color": colour, "mec": GROUND, "ms": 9}
+    page.plot(*_inches(middle, turned), mark, **style)
+
+
+def _inches(middle, vectors):
+    """Where vectors end on a page that counts inches from the top."""
+    x, y = vectors
+    return middle[0] + RADIUS * np.array(x), middle[1] - RADIUS * np.array(y)
 
 
 def _draw_scores(figure, m, n, parts):
