@@ -2,8 +2,13 @@
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
+from playwright.sync_api import sync_playwright
+
+from find_browser import browser_path
+from utils.explore import picture
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -66,3 +71,62 @@ def built_site():
     if not (site / "index.html").is_file():
         pytest.fail(f"the book is not built: no {site}/index.html; make book")
     return site
+
+
+@pytest.fixture(scope="session")
+def browser():
+    path = browser_path()
+    if path is None:
+        pytest.fail("no Chromium: python tools/find_browser.py --install")
+    with sync_playwright() as engine:
+        browser = engine.chromium.launch(
+            executable_path=path,
+            args=["--no-sandbox", "--disable-background-networking"],
+        )
+        yield browser
+        browser.close()
+
+
+# The DOM's picture, and Python's, as nested lists that can be compared.
+READ_PICTURE = """
+name => {
+  const skip = ["xmlns", "xmlns:xlink", "role", "aria-labelledby"];
+  const read = (e) => [
+    e.localName,
+    [...e.attributes]
+      .filter((a) => !skip.includes(a.name))
+      .map((a) => [a.name, a.value])
+      .sort((a, b) => (a[0] < b[0] ? -1 : 1)),
+    [...e.childNodes]
+      .filter((n) => n.nodeType === Node.TEXT_NODE && n.data.trim())
+      .map((n) => n.data),
+    [...e.children].map(read),
+  ];
+  return read(document.querySelector(`#${name} svg`));
+}
+"""
+
+
+@pytest.fixture(scope="session")
+def read_picture():
+    """The picture that a tab shows, and the one Python drew, as JSON."""
+
+    def read_picture(tab, name, svg):
+        shown = tab.evaluate(READ_PICTURE, name)
+        drawn = _as_lists(ElementTree.fromstring(svg))
+        return json.dumps(shown), json.dumps(drawn)
+
+    return read_picture
+
+
+def _as_lists(element):
+    names = {
+        name.replace(f"{{{picture.XLINK}}}", "xlink:"): value
+        for name, value in element.attrib.items()
+    }
+    return [
+        element.tag.split("}")[1],
+        sorted([name, value] for name, value in names.items()),
+        [element.text] if element.text and element.text.strip() else [],
+        [_as_lists(child) for child in element],
+    ]

@@ -6,16 +6,12 @@ are compared with a fresh draw of that state.
 """
 
 import importlib
-import json
 import re
-from xml.etree import ElementTree
 
 import pytest
-from playwright.sync_api import sync_playwright
 
-from find_browser import browser_path
 from tests.conftest import ROOT
-from utils.explore import find, frames, palette, picture
+from utils.explore import find, frames, palette
 from utils.explore.slider import value_key
 
 pytestmark = pytest.mark.browser
@@ -45,20 +41,6 @@ def shown_explorables(marked=""):
 
 def moving_explorables():
     return shown_explorables(" data-moves")
-
-
-@pytest.fixture(scope="session")
-def browser():
-    path = browser_path()
-    if path is None:
-        pytest.fail("no Chromium: python tools/find_browser.py --install")
-    with sync_playwright() as engine:
-        browser = engine.chromium.launch(
-            executable_path=path,
-            args=["--no-sandbox", "--disable-background-networking"],
-        )
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
@@ -114,48 +96,17 @@ def caption(tab, name):
     return tab.locator(f"#{name} figcaption").text_content()
 
 
-# The DOM's picture, and Python's, as nested lists that can be compared.
-READ_PICTURE = """
-name => {
-  const skip = ["xmlns", "xmlns:xlink", "role", "aria-labelledby"];
-  const read = (e) => [
-    e.localName,
-    [...e.attributes]
-      .filter((a) => !skip.includes(a.name))
-      .map((a) => [a.name, a.value])
-      .sort((a, b) => (a[0] < b[0] ? -1 : 1)),
-    [...e.childNodes]
-      .filter((n) => n.nodeType === Node.TEXT_NODE && n.data.trim())
-      .map((n) => n.data),
-    [...e.children].map(read),
-  ];
-  return read(document.querySelector(`#${name} svg`));
-}
-"""
 SET_STATE = """
 ([name, state]) => {
   const form = document.querySelector(`#${name} form`);
   for (const [key, value] of state) {
-    const input = form.elements[key];
+    const input = form.querySelector(`[name="${key}"]`);
     if (input.type === "checkbox") input.checked = value;
     else input.value = value;
     input.dispatchEvent(new Event("input", { bubbles: true }));
   }
 }
 """
-
-
-def as_lists(element):
-    names = {
-        name.replace(f"{{{picture.XLINK}}}", "xlink:"): value
-        for name, value in element.attrib.items()
-    }
-    return [
-        element.tag.split("}")[1],
-        sorted([name, value] for name, value in names.items()),
-        [element.text] if element.text and element.text.strip() else [],
-        [as_lists(child) for child in element],
-    ]
 
 
 def settings_of(explorable, state):
@@ -245,7 +196,7 @@ def test_the_site_shows_explorables(built_site):
 
 @pytest.mark.parametrize(("page", "name"), shown_explorables())
 def test_every_state_on_the_page_equals_a_fresh_draw(
-    open_page, fresh, page, name
+    open_page, read_picture, fresh, page, name
 ):
     explorable = find_shown(name)
     tab = open_page(page)
@@ -255,8 +206,7 @@ def test_every_state_on_the_page_equals_a_fresh_draw(
         svg, sentence = fresh[name][place]
         if explorable.sliders:
             tab.evaluate(SET_STATE, [name, settings_of(explorable, state)])
-        drawn = json.dumps(as_lists(ElementTree.fromstring(svg)))
-        shown = json.dumps(tab.evaluate(READ_PICTURE, name))
+        shown, drawn = read_picture(tab, name, svg)
         assert shown == drawn, f"{name} at {state} is not what Python draws"
         assert caption(tab, name) == sentence
 

@@ -61,6 +61,11 @@ window.explore = (function () {
         : slider.options;
     }
 
+    /* Not form.elements[name]: a slider may be named "length" or "item". */
+    control(name) {
+      return this.form.querySelector(`[name="${name}"]`);
+    }
+
     key(state) {
       return this.sliders.map((slider) => state[slider.name]).join("\n");
     }
@@ -70,7 +75,7 @@ window.explore = (function () {
     state(moved) {
       const state = {};
       for (const slider of this.sliders) {
-        const input = this.form.elements[slider.name];
+        const input = this.control(slider.name);
         if (moved && slider.given === moved) {
           state[slider.name] = slider.starts[state[moved]];
         } else if (slider.kind === "checkbox") {
@@ -87,7 +92,7 @@ window.explore = (function () {
     /* Set the controls to a state. */
     show(state) {
       for (const slider of this.sliders) {
-        const input = this.form.elements[slider.name];
+        const input = this.control(slider.name);
         const key = state[slider.name];
         if (slider.kind === "checkbox") {
           input.checked = key === "on";
@@ -160,7 +165,7 @@ window.explore = (function () {
 
     play(button) {
       if (this.timer) return this.stop();
-      const input = this.form.elements[button.dataset.plays];
+      const input = this.control(button.dataset.plays);
       const last = Number(input.max);
       const step = () => {
         input.value = Number(input.value) + 1;
