@@ -461,7 +461,7 @@ def test_turn_draws_query_path_output_and_bars(state):
     (head,) = (p for p in left.patches if isinstance(p, Polygon))
     tip = head.get_xy()[0]
     ahead = np.array([math.cos(math.radians(state["angle"]))])
-    np.testing.assert_allclose(tip[0], 1.75 * ahead[0])
+    np.testing.assert_allclose(tip[0], 1.05 * ahead[0])
     keys = [
         tuple(line.get_xydata()[0])
         for line in left.lines

@@ -38,8 +38,9 @@ def draw_idea():
         cell = {"fc": WEIGHT, "alpha": weight, "lw": 0}
         add_cell(axes, (x - 0.43, 3.14), 0.86, 0.32, **cell)
         write(axes, x, 3.3, share(weight), size=11)
-        axes.plot((x, x), (3.46, 3.92), color=WEIGHT, lw=14 * weight)
-        axes.plot((x, 2.79), (4.28, 4.8), color=WEIGHT, lw=14 * weight)
+        band = {"color": WEIGHT, "lw": 14 * weight, "solid_capstyle": "butt"}
+        axes.plot((x, x), (3.46, 3.92), **band)
+        axes.plot((x, 2.79), (4.28, 4.8), **band)
     for x, token in zip(_COLUMNS, TOKENS, strict=True):
         _draw_box(axes, (x, 4.1), 0.86, token, VALUE)
     _draw_box(axes, (2.79, 4.98), 2.0, "output of “deployed”", INK)

@@ -73,7 +73,8 @@ def draw_pull(length, weight):
     corners = np.vstack([[0, 0], np.cumsum(parts, axis=0)])
     for i in range(4):
         ends = corners[i : i + 2]
-        ax.plot(*ends.T, color=VALUE, lw=6 if i == _SHIFTED else 2)
+        thick = {"lw": 6 if i == _SHIFTED else 2, "solid_capstyle": "butt"}
+        ax.plot(*ends.T, color=VALUE, **thick)
         ax.plot(*ends[1], "o", color=VALUE, ms=5)
     ax.plot((0, output[0]), (0, output[1]), color=INK, lw=1.2, ls=(0, (4, 2)))
     ax.plot(*output, "o", color=INK, ms=8)

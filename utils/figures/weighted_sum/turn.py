@@ -8,6 +8,7 @@ from utils.attention import scaled_dot_product_attention
 from utils.explore import Explorable, Slider
 from utils.explore.palette import (
     GRID,
+    GROUND,
     INK,
     KEY,
     MUTED,
@@ -73,11 +74,14 @@ def draw_turn(length, angle):
     output_and_path = (("output ●", INK), ("its path ╌", MUTED))
     right = _plane(figure, 0.52, (("values ●", VALUE), *output_and_path))
     _draw_query(left, angle)
+    under = {"fc": GROUND, "ec": "none", "pad": 0.6}
     for name, key in zip(TOKENS, KEYS, strict=True):
         left.plot(*zip((0, 0), key, strict=True), color=KEY, lw=1.6)
         left.plot(*key, "s", color=KEY, ms=6)
         place, ha = _KEY_NAMES[name]
-        write(left, key[0] + place[0], key[1] + place[1], name, KEY, ha)
+        x, y = np.add(key, place)
+        # the query passes under the name of the inner key
+        write(left, x, y, name, KEY, ha, bbox=under, zorder=5)
     hull = {"fc": VALUE, "alpha": 0.12, "lw": 0}
     right.add_patch(Polygon(VALUES, **hull))
     right.add_patch(Polygon(VALUES, fill=False, ec=VALUE, lw=1))
@@ -133,12 +137,12 @@ def _plane(figure, left, legend):
 def _draw_query(ax, angle):
     """A hand of one length: the direction is what turns."""
     around = np.deg2rad(np.arange(0, 361, 5))
-    ax.plot(1.75 * np.cos(around), 1.75 * np.sin(around), color=GRID, lw=0.8)
+    ax.plot(1.05 * np.cos(around), 1.05 * np.sin(around), color=GRID, lw=0.8)
     ahead = np.array([np.cos(np.deg2rad(angle)), np.sin(np.deg2rad(angle))])
     across = np.array([-ahead[1], ahead[0]])
-    ax.plot(*zip((0, 0), 1.5 * ahead, strict=True), color=QUERY, lw=3)
-    neck = 1.4 * ahead
-    head = [1.75 * ahead, neck + 0.14 * across, neck - 0.14 * across]
+    ax.plot(*zip((0, 0), 0.85 * ahead, strict=True), color=QUERY, lw=3)
+    neck = 0.75 * ahead
+    head = [1.05 * ahead, neck + 0.14 * across, neck - 0.14 * across]
     ax.add_patch(Polygon(head, fc=QUERY, lw=0))
 
 
