@@ -407,10 +407,10 @@ def test_the_line_under_the_title_works_one_number_out():
 # --- a query that turns ----------------------------------------------------
 
 
-def turned_by_hand(length, angle):
+def turned_by_hand(query_length, angle):
     q = (
-        length * math.cos(math.radians(angle)),
-        length * math.sin(math.radians(angle)),
+        query_length * math.cos(math.radians(angle)),
+        query_length * math.sin(math.radians(angle)),
     )
     scores = [(q[0] * x + q[1] * y) / math.sqrt(2) for x, y in chapter.KEYS]
     exp = [math.exp(s) for s in scores]
@@ -470,7 +470,7 @@ def test_turn_draws_query_path_output_and_bars(state):
     assert keys == list(chapter.KEYS)
     (path,) = (x for x in right.lines if x.get_color() == palette.MUTED)
     expected = [
-        turned_by_hand(state["length"], angle)[1]
+        turned_by_hand(state["query_length"], angle)[1]
         for angle in (*range(0, 360, 5), 0)
     ]
     np.testing.assert_allclose(path.get_xydata(), expected, atol=1e-12)
@@ -497,7 +497,7 @@ def test_the_never_wins_and_a_long_query_chooses_one_key():
     for state in chapter.turn.states():
         weights, _ = turned_by_hand(**state)
         assert np.argmax(weights) != 0
-        if state["length"] == 0.5:
+        if state["query_length"] == 0.5:
             assert max(weights) < 0.5
     winners = {
         int(np.argmax(turned_by_hand(8, angle)[0])) for angle in chapter.ANGLES
@@ -508,10 +508,10 @@ def test_the_never_wins_and_a_long_query_chooses_one_key():
 # --- weights and lengths ---------------------------------------------------
 
 
-def pulled_by_hand(length, weight):
+def pulled_by_hand(value_length, weight):
     rest = (1 - weight) / 0.5
     weights = [0.10 * rest, weight, 0.15 * rest, 0.25 * rest]
-    values = [(0.6, -0.8), (length, 0.0), (0.0, 1.0), (-0.6, 0.8)]
+    values = [(0.6, -0.8), (value_length, 0.0), (0.0, 1.0), (-0.6, 0.8)]
     parts = [(w * x, w * y) for w, (x, y) in zip(weights, values, strict=True)]
     return weights, np.array(parts)
 
@@ -521,7 +521,7 @@ def test_pull_says_the_length_of_every_part(state):
     weights, parts = pulled_by_hand(**state)
     assert sum(weights) == pytest.approx(1)
     sentence = chapter.pull.sentence(**state)
-    assert f"length {state['length']:g}, developer has" in sentence
+    assert f"length {state['value_length']:g}, developer has" in sentence
     assert f"has weight {state['weight']:.2f} and" in sentence
     for name, part in zip(TOKENS, parts, strict=True):
         assert f"{name} {math.hypot(*part):.3f}" in sentence
@@ -567,3 +567,10 @@ def test_no_shape_is_drawn_that_is_not_a_cell_or_an_outline():
     for explorable in (chapter.idea, chapter.flow, chapter.steps):
         (axes,) = draw(explorable, explorable.start()).axes
         assert all(isinstance(patch, Rectangle) for patch in axes.patches)
+
+
+def test_no_slider_has_a_name_that_a_form_already_has():
+    # form.elements.length is a number: the page would lose its controls
+    for explorable in EXPLORABLES:
+        for slider in explorable.sliders:
+            assert slider.name not in ("length", "item", "namedItem")

@@ -45,12 +45,12 @@ def pulled(length, weight):
     return weights, weights[:, None] * values
 
 
-def draw_pull(length, weight):
+def draw_pull(value_length, weight):
     """Draw the parts tip to tail, and weights beside lengths of parts.
 
     Parameters
     ----------
-    length : float
+    value_length : float
         Of the value of "developer".
     weight : float
         Of "developer".
@@ -59,7 +59,7 @@ def draw_pull(length, weight):
     -------
     Figure
     """
-    weights, parts = pulled(length, weight)
+    weights, parts = pulled(value_length, weight)
     sizes = np.linalg.norm(parts, axis=1)
     output = parts.sum(axis=0)
     figure = Figure(figsize=(WIDTH, 4.75))
@@ -85,13 +85,13 @@ def draw_pull(length, weight):
     return figure
 
 
-def say_pull(length, weight):
+def say_pull(value_length, weight):
     """Say each token's weight and the length of what it adds."""
-    weights, parts = pulled(length, weight)
+    weights, parts = pulled(value_length, weight)
     sizes = np.linalg.norm(parts, axis=1)
     x, y = (signed(part + 0.0, 2) for part in parts.sum(axis=0).round(2))
     return (
-        f"With a value of length {length:g}, developer has weight "
+        f"With a value of length {value_length:g}, developer has weight "
         f"{weights[_SHIFTED]:.2f} and adds a part of length "
         f"{sizes[_SHIFTED]:.3f}. Lengths of all parts: "
         + listed(
@@ -126,7 +126,7 @@ pull = Explorable(
     draw_pull,
     say_pull,
     Slider(
-        "length",
+        "value_length",
         (0.1, 0.25, 0.5, 1),
         1,
         label="length of developer’s value",

@@ -54,12 +54,12 @@ def turned(angle, length):
     return weights[..., 0, :], output[..., 0, :]
 
 
-def draw_turn(length, angle):
+def draw_turn(query_length, angle):
     """Draw query and keys, the weights, and the output among the values.
 
     Parameters
     ----------
-    length : float
+    query_length : float
         Of the query.
     angle : float
         Of the query, in degrees.
@@ -68,7 +68,7 @@ def draw_turn(length, angle):
     -------
     Figure
     """
-    weights, output = turned(angle, length)
+    weights, output = turned(angle, query_length)
     figure = Figure(figsize=(WIDTH, 4.45))
     left = _plane(figure, 0.02, (("query ▸", QUERY), ("keys ■", KEY)))
     output_and_path = (("output ●", INK), ("its path ╌", MUTED))
@@ -85,7 +85,7 @@ def draw_turn(length, angle):
     hull = {"fc": VALUE, "alpha": 0.12, "lw": 0}
     right.add_patch(Polygon(VALUES, **hull))
     right.add_patch(Polygon(VALUES, fill=False, ec=VALUE, lw=1))
-    path = turned([*ANGLES, ANGLES[0]], length)[1]
+    path = turned([*ANGLES, ANGLES[0]], query_length)[1]
     right.plot(*path.T, color=MUTED, lw=1.1, ls=(0, (3, 2)))
     for name, value, weight in zip(TOKENS, VALUES, weights, strict=True):
         ends = zip(output, value, strict=True)
@@ -98,12 +98,12 @@ def draw_turn(length, angle):
     return figure
 
 
-def say_turn(length, angle):
+def say_turn(query_length, angle):
     """Say the weights and where the output is."""
-    weights, output = turned(angle, length)
+    weights, output = turned(angle, query_length)
     x, y = (signed(round(part, 3) + 0.0, 3) for part in output)
     return (
-        f"A query of length {length:g} at {angle}° gives the weights "
+        f"A query of length {query_length:g} at {angle}° gives the weights "
         f"{named(TOKENS, weights)}. The output is ({x}, {y}), inside the "
         "shape that the values span."
     )
@@ -163,7 +163,7 @@ turn = Explorable(
     "weighted-sum-turn",
     draw_turn,
     say_turn,
-    Slider("length", LENGTHS, 2, label="length of the query"),
+    Slider("query_length", LENGTHS, 2, label="length of the query"),
     Slider(
         "angle",
         ANGLES,
