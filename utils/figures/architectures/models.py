@@ -13,7 +13,7 @@ from utils.explore.palette import (
 )
 from utils.figures.drawing import add_cell, blank_page, write
 
-_WIDE = 0.94
+_WIDE = 0.92
 _TALL = {
     "self": 0.66,
     "cross": 0.66,
@@ -51,8 +51,8 @@ STACKS = {
         "causal",
     ),
 }
-_CENTRES = dict(zip(STACKS, (0.65, 1.8, 2.95, 4.12), strict=True))
-_FLOOR, _HEIGHT = 4.62, 5.55
+_CENTRES = dict(zip(STACKS, (0.63, 1.79, 2.95, 4.13), strict=True))
+_FLOOR, _HEIGHT = 4.3, 5.25
 
 
 def draw_models():
@@ -67,7 +67,7 @@ def draw_models():
     for name, x, kind, year in (
         ("BERT (base)", _CENTRES["BERT"], "post-norm", "encoder only"),
         ("GPT-2 (small)", _CENTRES["GPT-2"], "pre-norm", "decoder only"),
-        ("Transformer (base)", 3.53, "post-norm", "encoder and decoder"),
+        ("Transformer (base)", 3.54, "post-norm", "encoder and decoder"),
     ):
         write(axes, x, 0.16, name, size=10, bold=True)
         write(axes, x, 0.35, year, MUTED)
@@ -75,16 +75,16 @@ def draw_models():
     # the last vectors of the encoder are the source of the decoder
     top, cross = tops["encoder"]["top"], tops["decoder"]["cross"]
     x, left = _CENTRES["encoder"], _CENTRES["decoder"] - _WIDE / 2
-    path = [(x, top), (x, top - 0.16), (3.54, top - 0.16), (3.54, cross)]
+    path = [(x, top), (x, top - 0.16), (3.535, top - 0.16), (3.535, cross)]
     axes.plot(*zip(*path, strict=True), color=OTHER, lw=1.6)
-    _arrow(axes, (3.54, cross), (left, cross), OTHER)
+    _arrow(axes, (3.535, cross), (left, cross), OTHER)
     for i, note in enumerate(
         (
             "small squares: who (row) may attend to whom (column)",
             "thin line beside a block: the residual, added to what comes out",
         )
     ):
-        write(axes, 0.1, 5.2 + 0.18 * i, note, MUTED, ha="left")
+        write(axes, 0.1, 4.9 + 0.18 * i, note, MUTED, ha="left")
     return figure
 
 
@@ -129,7 +129,7 @@ def _draw_stack(axes, name):
         found[kind] = middle
         if kind.startswith("add"):
             start = y - gap * 0.5
-    side, tall = _WIDE / 2 + 0.12, frame - y + 0.07
+    side, tall = _WIDE / 2 + 0.1, frame - y + 0.07
     corner = (x - side, y - 0.07)
     add_cell(
         axes, corner, 2 * side, tall, fill=False, ec=GRID, lw=1.2, zorder=0
@@ -165,7 +165,7 @@ def _draw_box(axes, x, y, kind, text, fill):
 
 
 def _draw_residual(axes, x, start, end, right):
-    side = (_WIDE / 2 + 0.06) * (1 if right else -1)
+    side = (_WIDE / 2 + 0.05) * (1 if right else -1)
     edge = (_WIDE / 2) * (1 if right else -1)
     path = [(x, start), (x + side, start), (x + side, end), (x + edge, end)]
     axes.plot(*zip(*path, strict=True), color=MUTED, lw=1, zorder=1)

@@ -126,7 +126,7 @@ def say_reach(architecture, layers, asking):
         parts.append(f"it will never hear of {_said(names, never)}")
     return (
         f"{_HEADS[architecture]}: after {counted(layers, 'layer')}, "
-        f"{_said(names, [asking])} has heard of {'; '.join(parts)}."
+        f"“{_said(names, [asking])}” has heard of {'; '.join(parts)}."
     )
 
 
