@@ -23,8 +23,11 @@ EXPLORABLES = (
     chapter.models,
 )
 FOUR = ["The", "developer", "deployed", "application"]
-LONG = "The developer deployed the application because it was ready".split()
-TARGET = "Der Entwickler stellte die Anwendung bereit".split()
+LONG = [
+    *("The", "developer", "deployed", "the", "application"),
+    *("because", "it", "was", "ready"),
+]
+TARGET = ["Der", "Entwickler", "stellte", "die", "Anwendung", "bereit"]
 
 
 def states(explorable, step=1):
@@ -320,7 +323,8 @@ def test_board_draws_every_heads_weight_and_outlines_the_largest(state):
     assert printed == [f"{w:.2f}" if w >= 0.05 else "·" for w in weights]
     outline = [c for c in axes.collections if isinstance(c, PolyCollection)][1]
     most = [max(row) == row[state["target"]] for row in rows]
-    np.testing.assert_array_equal(outline.get_linewidths() > 0, most)
+    widths = np.array(outline.get_linewidths())
+    np.testing.assert_array_equal(widths > 0, most)
 
 
 @states(chapter.board)
@@ -332,9 +336,9 @@ def test_board_says_how_many_heads_like_the_token_best(state):
     sentence = chapter.board.sentence(**state)
     assert f"Of 72 heads, {most} give " in sentence
     assert f"Layer {best // 12}, head {best % 12} gives it" in sentence
-    said = [float(x) for x in re.findall(r"0\.\d{3}", sentence)]
+    said = re.findall(r"[<>]?0\.\d{3}", sentence)
     expected = [max(weights), np.mean(weights)]
-    np.testing.assert_allclose(said, expected, atol=5e-4)
+    assert said == [">0.999" if w > 0.9995 else f"{w:.3f}" for w in expected]
 
 
 def test_fact_A27_no_one_head_finds_every_antecedent():

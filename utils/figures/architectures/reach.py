@@ -166,7 +166,7 @@ def _draw_cone(axes, architecture, layers, asking, step):
         ({node for node in nodes if node[0] >= n}, 5.5, OTHER),
     ):
         places = np.array([place(dot) for dot in sorted(dots)]).reshape(-1, 2)
-        axes.plot(*places.T, "o", ms=size, color=ink, mec="none")
+        axes.plot(*places.T, "o", ms=size, color=ink, mew=0)
     top = {"ms": 8, "mfc": "none", "mec": INK, "mew": 1.6}
     axes.plot(*place((asking, layers)), "o", **top)
 
