@@ -59,7 +59,7 @@ SPREAD = [
     (explorable, state)
     for explorable in EXPLORABLES
     for state in (
-        *explorable.states()[:: max(1, len(explorable.states()) // 12)],
+        *explorable.states()[:: max(1, len(explorable.states()) // 8)],
         explorable.states()[-1],
         explorable.start(),
     )
@@ -141,7 +141,7 @@ def test_split_says_whether_the_head_sees_every_token(state):
 
 def test_the_code_in_the_picture_gives_the_numbers_in_the_picture():
     Q = np.arange(32).reshape(4, 8)
-    for state in chapter.split.states():
+    for state in chapter.split.states()[::3]:
         (line,) = [t for t in texts(draw(chapter.split, state)) if "Q." in t]
         code = line.split(":  ")[1]
         found = eval(code, {"Q": Q})
@@ -166,7 +166,7 @@ def test_groups_names_those_who_read_the_same_keys(state):
     assert f"keeps {cached:,} numbers " in sentence
 
 
-@states(chapter.groups)
+@states(chapter.groups, 3)
 def test_groups_draws_lines_to_the_right_keys_and_bars_to_scale(state):
     H, G, head = (state[k] for k in ("num_heads", "num_key_heads", "head"))
     axes = draw(chapter.groups, state)
@@ -270,7 +270,7 @@ def test_reach_says_of_whom_the_token_has_heard(state):
         assert said == (expected or (["itself alone"] if text else []))
 
 
-@states(chapter.reach, 5)
+@states(chapter.reach, 9)
 def test_reach_draws_the_layers_and_fills_what_was_heard(state):
     axes = draw(chapter.reach, state)
     first = distances(state["architecture"])
@@ -311,7 +311,7 @@ def by_head(state):
     ]
 
 
-@states(chapter.board)
+@states(chapter.board, 4)
 def test_board_draws_every_heads_weight_and_outlines_the_largest(state):
     axes = draw(chapter.board, state)
     rows = by_head(state)
