@@ -180,7 +180,7 @@ _HEADS = {
 }
 _NOTES = (
     "number: the layer in which the row’s token first hears of the column’s",
-    "filled: heard by now    –: never, however many layers",
+    "filled: heard by now; a dash: never, however many layers",
 )
 _CROSSED = ("dashed, and the block in the other colour: cross-attention",)
 _ASKING = {one: list(range(len(names_of(one)))) for one in ARCHITECTURES}
