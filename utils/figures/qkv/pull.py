@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 
 from utils.attention import attention_scores, project
 from utils.explore import Explorable, Slider
-from utils.explore.palette import GRID, GROUND, KEY, MUTED, OTHER, QUERY
+from utils.explore.palette import GRID, KEY, MUTED, OTHER, QUERY
 from utils.figures.drawing import WIDTH, add_cell, draw_matrix, write
 from utils.figures.qkv.example import (
     ABC,
@@ -129,18 +129,24 @@ def _draw_plane(axes, Q, K):
     axes.spines[:].set_visible(False)
     axes.hlines(0, -0.5, 2.55, color=GRID, lw=1, zorder=0)
     axes.vlines(0, -1.4, 2.55, color=GRID, lw=1, zorder=0)
-    plain = {"fc": GROUND, "ec": "none", "pad": 0}
-    look = {"length_includes_head": True, "head_length": 0.17, "lw": 0}
-    for i, name in enumerate(ABC):
-        wide = {"width": 0.07, "head_width": 0.22, "color": QUERY, **look}
-        axes.arrow(0, 0, *Q[i], zorder=1, **wide)
-        x, y = Q[i] + np.array([(-0.2, -0.22), (-0.26, 0.1), (-0.1, 0.2)][i])
-        write(axes, x, y, f"q {name}", QUERY, size=10, bbox=plain)
-    for i, name in enumerate(ABC):
-        thin = {"width": 0.025, "head_width": 0.17, "color": KEY, **look}
-        axes.arrow(0, 0, *K[i], zorder=2, **thin)
-        x, y = K[i] + np.array([(0.2, -0.22), (0.28, 0.1), (0.28, 0.02)][i])
-        write(axes, x, y, f"k {name}", KEY, size=10, bbox=plain)
+    wide = {"width": 0.07, "head_width": 0.22, "color": QUERY, "zorder": 1}
+    thin = {"width": 0.025, "head_width": 0.17, "color": KEY, "zorder": 2}
+    # places beside the tips where no two names meet on the way
+    beside_q = ((0.3, -0.2), (-0.26, 0.1), (-0.1, 0.2))
+    beside_k = (
+        (0.2 * max(K[0, 1], 0) - 0.02, -0.24),
+        (0.28, -0.14),
+        (0.28, 0),
+    )
+    for letter, tips, beside, look in (
+        ("q", Q, beside_q, wide),
+        ("k", K, beside_k, thin),
+    ):
+        for name, tip, shift in zip(ABC, tips, beside, strict=True):
+            end = {"length_includes_head": True, "head_length": 0.17, "lw": 0}
+            axes.arrow(0, 0, *tip, **look, **end)
+            text = f"{letter} {name}"
+            write(axes, *(tip + shift), text, look["color"], size=10)
     title = "Queries (wide) and keys (thin)"
     axes.set_title(title, x=0.04)
 
