@@ -392,7 +392,7 @@ def test_training_says_the_weights_of_both_sentences(state):
     )
 
 
-@states(chapter.training, 6)
+@states(chapter.training, 4)
 def test_training_draws_weights_and_the_table_of_features(state):
     top, middle, low = draw(chapter.training, state).axes
     order = {id(axes): axes for axes in (top, middle, low)}

@@ -125,5 +125,7 @@ training = Explorable(
     "qkv-training",
     draw_training,
     say_training,
-    Slider("step", range(STEPS + 1), 0, label="steps of training", play=True),
+    Slider(
+        "step", range(0, STEPS + 1, 2), label="steps of training", play=True
+    ),
 )
