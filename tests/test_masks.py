@@ -447,3 +447,16 @@ def test_bug_A33_a_mask_is_boolean_whatever_the_queries_are(torch):
         assert sdpa(q, q, q, attn_mask=mask).isfinite().all()
     with pytest.raises(RuntimeError, match="dtype"):
         sdpa(q, q, q, attn_mask=mask.double())
+
+
+def test_bug_A03_a_sample_of_nothing_but_padding_depends_on_a_flag(torch):
+    layer = multihead(torch, 4)
+    x = torch.ones(1, 3, 4, dtype=torch.float64)
+    blocked = torch.ones(1, 3, dtype=torch.bool)
+    with torch.no_grad():
+        with_weights, without = (
+            layer(x, x, x, key_padding_mask=blocked, need_weights=flag)[0]
+            for flag in (True, False)
+        )
+    assert with_weights.isnan().all()
+    assert (without == 0).all()
