@@ -130,7 +130,7 @@ cache = Explorable(
     Slider(
         "cached",
         range(MOST_CACHED + 1),
-        3,
+        5,
         label="keys from the cache",
         play=True,
     ),
