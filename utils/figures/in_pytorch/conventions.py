@@ -13,7 +13,7 @@ from utils.figures.wording import share
 READINGS = {
     "keeps": "F.scaled_dot_product_attention: True keeps",
     "blocks": "nn.MultiheadAttention: True blocks",
-    "added": "as 1.0 and 0.0, in either: added to the scores",
+    "added": "Given as 1.0 and 0.0: added to the scores",
 }
 
 

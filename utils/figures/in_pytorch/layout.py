@@ -77,14 +77,19 @@ def draw_layout(call, sentence, token, head):
 def say_layout(call, sentence, token, head):
     """Say what `draw_layout` draws, for the same values."""
     title, axis = CALLS[call]
-    weights = axis_weights(SHAPE, (sentence, token, head), axis)
-    taken = np.argwhere(weights > 0)
-    pieces = listed(
-        f"“{SENTENCES[b][i]}” (text {b}, head {h})" for b, i, h in taken
+    share = exact_share(
+        axis_weights(SHAPE, (sentence, token, head), axis).max()
     )
+    name = SENTENCES[sentence][token]
+    words = (
+        [tokens[token] for tokens in SENTENCES],
+        SENTENCES[sentence],
+        [name],
+    )[axis]
+    each = "both heads of" if axis == 2 else f"head {head} of"
     return (
-        f"{title}: head {head} of “{SENTENCES[sentence][token]}” in text "
-        f"{sentence} takes {exact_share(weights.max())} each from {pieces}. "
+        f"{title}: head {head} of “{name}” in text {sentence} takes {share} "
+        f"each from {each} {listed(f'“{word}”' for word in words)}. "
         f"{_VERDICTS[axis][2:]}."
     )
 
