@@ -183,8 +183,9 @@ def main():
         help=f"some of {','.join(PARTS)}",
     )
     parts = parser.parse_args().only
-    # an end from outside still ends the server and the browser
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    for end in (signal.SIGINT, signal.SIGTERM):
+        # an end from outside still ends the server and the browser
+        signal.signal(end, lambda *_: sys.exit(1))
     with _opened_browser({"page", "lab", "bytes"} & set(parts)) as browser:
         words = header(browser)
         rows, whole = measure(parts, _measures(browser))

@@ -25,6 +25,7 @@ __all__ = ["lab_rows"]
 MOVES = 40
 RATIO_BAR = 20
 START_SECONDS = 60
+IDLE_SECONDS = 600
 FOLDERS = (
     "JUPYTER_CONFIG_DIR",
     "JUPYTER_DATA_DIR",
@@ -158,6 +159,10 @@ def _server(root, explorable):
             f"--ServerApp.port={port}",
             "--ServerApp.port_retries=0",
             f"--IdentityProvider.token={token}",
+            # even if the bench is killed outright, these end by themselves
+            f"--MappingKernelManager.cull_idle_timeout={IDLE_SECONDS}",
+            f"--MappingKernelManager.cull_interval={IDLE_SECONDS}",
+            f"--ServerApp.shutdown_no_activity_timeout={IDLE_SECONDS}",
         ]
         with open(folder / "log", "w", encoding="utf-8") as log:
             process = subprocess.Popen(

@@ -4,6 +4,7 @@ Every page is opened from its file, with the browser told that it is offline.
 """
 
 import contextlib
+import os
 import re
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -33,7 +34,7 @@ EXPLORABLE_BAR = 60_000  # bytes, gzipped
 PAGE_BAR = 600_000  # bytes, gzipped
 
 FIGURE = re.compile(
-    r'<figure class="explorable" id="([a-z0-9-]+)">.*?</figure>', re.DOTALL
+    r'<figure class="explorable" id="([a-z0-9-]+)".*?</figure>', re.DOTALL
 )
 
 # Scrolls through the page, so that every figure comes near the viewport.
@@ -255,5 +256,5 @@ def file_of(url, site):
     parts = urlsplit(url)
     if parts.scheme != "file":
         return None
-    path = Path(url2pathname(parts.path))
+    path = Path(os.path.normpath(url2pathname(parts.path)))
     return path if path.is_relative_to(site) else None

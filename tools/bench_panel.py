@@ -35,16 +35,18 @@ def panel_rows(site, explorable):
 
     def drawn(**values):
         with picture.house_style(explorable.name):
-            figure = explorable.draw(**values)
-        return panel.pane.Matplotlib(figure, format="svg")
+            return explorable.draw(**values)
 
-    def tidied(**values):
-        return panel.pane.HTML(explorable.svg(**values))
+    def matplotlib_pane(bound):
+        return panel.pane.Matplotlib(bound, format="svg")
 
-    ways = {"its matplotlib pane, SVG": drawn, "given our SVG": tidied}
+    ways = {
+        "its matplotlib pane, SVG": (matplotlib_pane, drawn),
+        "given our SVG": (panel.pane.HTML, explorable.svg),
+    }
     rows = []
-    for way, pane in ways.items():
-        embedded = _embedded(panel, explorable, pane)
+    for way, (pane, show) in ways.items():
+        embedded = _embedded(panel, explorable, pane, show)
         peer = gzipped(embedded)
         rows.append(
             Row(
@@ -59,8 +61,12 @@ def panel_rows(site, explorable):
     return rows
 
 
-def _embedded(panel, explorable, pane):
-    """The JSON of Panel's page with every state in it."""
+def _embedded(panel, explorable, pane, show):
+    """The JSON of Panel's page with every state in it.
+
+    A pane that is given a bound function keeps its place and takes only new
+    content: less to store than a new pane for every state.
+    """
     states = explorable.states()
     controls = {
         slider.name: panel.widgets.DiscreteSlider(
@@ -72,11 +78,8 @@ def _embedded(panel, explorable, pane):
     }
     layout = panel.Column(
         *controls.values(),
-        panel.bind(pane, **controls),
-        panel.bind(
-            lambda **values: panel.pane.Str(explorable.sentence(**values)),
-            **controls,
-        ),
+        pane(panel.bind(show, **controls)),
+        panel.pane.Str(panel.bind(explorable.sentence, **controls)),
     )
     page = io.StringIO()
     panel.io.save.save(
@@ -89,7 +92,7 @@ def _embedded(panel, explorable, pane):
         progress=False,
     )
     found = "".join(STATES.findall(page.getvalue()))
-    pictures = found.count("&lt;svg")
+    pictures = found.count("lt;svg")
     if pictures < len(states):
         raise Unmeasured(
             f"Panel embedded {pictures} pictures of {len(states)} states"

@@ -26,7 +26,7 @@ def explorables():
     from utils.explore import Explorable
 
     found = {}
-    for module in pkgutil.iter_modules(figures.__path__, "utils.figures."):
+    for module in pkgutil.walk_packages(figures.__path__, "utils.figures."):
         for item in vars(importlib.import_module(module.name)).values():
             if isinstance(item, Explorable):
                 found[item.name] = item

@@ -10,6 +10,8 @@ from numbers import Integral, Real
 
 import numpy as np
 
+from utils.border import as_floats, refuse
+
 _AXES = {
     "X": ("N", "d_model"),
     "W": ("d_model", "d_out"),
@@ -55,7 +57,7 @@ def softmax(scores, axis=-1, temperature=1.0):
     >>> softmax([1.2, 2.5, 1.0, 2.0]).round(4)
     array([0.1296, 0.4757, 0.1061, 0.2885])
     """
-    scores, dtype = _as_floats("scores", scores)
+    scores, dtype = as_floats("scores", scores)
     if scores.ndim == 0:
         raise ValueError(f"scores needs an axis, received a single {scores}")
     if not (isinstance(axis, Integral) and -scores.ndim <= axis < scores.ndim):
@@ -64,7 +66,7 @@ def softmax(scores, axis=-1, temperature=1.0):
         raise ValueError(
             f"temperature must be above 0 and finite, received {temperature!r}"
         )
-    _refuse("scores", scores, np.isnan(scores) | np.isposinf(scores))
+    refuse("scores", scores, np.isnan(scores) | np.isposinf(scores))
 
     with np.errstate(over="ignore", under="ignore"):
         largest = scores.max(axis=axis, keepdims=True, initial=-np.inf)
@@ -278,9 +280,9 @@ def _read(mask=None, **arrays):
     """Check everything at the border; widen to float64 at least."""
     dtypes = []
     for name, array in arrays.items():
-        arrays[name], dtype = _as_floats(name, array)
+        arrays[name], dtype = as_floats(name, array)
         dtypes.append(dtype)
-        _refuse(name, arrays[name], ~np.isfinite(arrays[name]))
+        refuse(name, arrays[name], ~np.isfinite(arrays[name]))
     if mask is not None:
         arrays["mask"] = mask = np.asarray(mask)
         if mask.dtype != bool:
@@ -290,24 +292,6 @@ def _read(mask=None, **arrays):
             )
     _check_shapes(arrays)
     return arrays, np.result_type(*dtypes)
-
-
-def _as_floats(name, array):
-    array = np.asarray(array)
-    if array.dtype.kind not in "fiu":
-        hint = "; a mask goes in as mask=" if array.dtype == bool else ""
-        raise ValueError(
-            f"{name} must hold real numbers, received dtype "
-            f"{array.dtype}{hint}"
-        )
-    dtype = array.dtype if array.dtype.kind == "f" else np.dtype(float)
-    return array.astype(np.result_type(dtype, float), copy=False), dtype
-
-
-def _refuse(name, array, bad):
-    if bad.any():
-        index = tuple(int(i) for i in np.argwhere(bad)[0])
-        raise ValueError(f"{name} holds {array[index]} at {index}")
 
 
 def _check_shapes(arrays):

@@ -5,11 +5,10 @@ that the last two axes are (tokens, width of one head) as in utils.attention.
 Inputs are never changed.
 """
 
-from numbers import Integral
-
 import numpy as np
 
 from utils.attention import project, scaled_dot_product_attention
+from utils.border import count
 
 
 def split_heads(X, num_heads):
@@ -47,7 +46,7 @@ def split_heads(X, num_heads):
             [6, 7]]])
     """
     X = np.asarray(X)
-    _check_count("num_heads", num_heads)
+    count("num_heads", num_heads)
     if X.ndim < 2:
         raise ValueError(f"X (..., N, width) has too few axes: {X.shape}")
     *front, N, width = X.shape
@@ -169,13 +168,6 @@ def multi_head_attention(
     return project(merge_heads(output), W_O), weights
 
 
-def _check_count(name, count):
-    if not isinstance(count, Integral) or count < 1:
-        raise ValueError(
-            f"{name} must be a whole number from 1 on, received {count!r}"
-        )
-
-
 def _tokens(name, X):
     X = np.asarray(X)
     if X.ndim < 2:
@@ -185,8 +177,8 @@ def _tokens(name, X):
 
 def _check_heads(W_Q, W_K, W_V, W_O, num_heads, num_key_heads):
     """Refuse widths that would be cut in the wrong places."""
-    _check_count("num_heads", num_heads)
-    _check_count("num_key_heads", num_key_heads)
+    count("num_heads", num_heads)
+    count("num_key_heads", num_key_heads)
     if num_heads % num_key_heads:
         raise ValueError(
             f"num_heads {num_heads} is not a multiple of num_key_heads "

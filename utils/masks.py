@@ -5,9 +5,9 @@ utils.attention as mask=, and axes in front (batch, heads) broadcast there. A
 mask made here knows places only: it never looks at what a token holds.
 """
 
-from numbers import Integral
-
 import numpy as np
+
+from utils.border import count
 
 
 def padding_mask(lengths, num_keys=None):
@@ -54,7 +54,7 @@ def padding_mask(lengths, num_keys=None):
         )
     if num_keys is None:
         num_keys = int(lengths.max(initial=0))
-    num_keys = _count("num_keys", num_keys)
+    num_keys = count("num_keys", num_keys, least=0)
     outside = (lengths < 0) | (lengths > num_keys)
     if outside.any():
         raise ValueError(
@@ -134,7 +134,7 @@ def sliding_window_mask(num_queries, window, num_keys=None):
            [0, 0, 1, 1]])
     """
     num_queries, num_keys = _counts(num_queries, num_keys)
-    window = _count("window", window, least=1)
+    window = count("window", window)
     # a window wider than the row is as good as one just as wide
     passed = num_keys - num_queries - min(window, num_keys)
     causal = causal_mask(num_queries, num_keys)
@@ -196,10 +196,10 @@ def _up_to(num_queries, num_keys, diagonal):
 
 
 def _counts(num_queries, num_keys):
-    num_queries = _count("num_queries", num_queries)
+    num_queries = count("num_queries", num_queries, least=0)
     if num_keys is None:
         return num_queries, num_queries
-    num_keys = _count("num_keys", num_keys)
+    num_keys = count("num_keys", num_keys, least=0)
     if num_keys < num_queries:
         raise ValueError(
             "there must be no fewer keys than queries, or the first queries "
@@ -207,13 +207,3 @@ def _counts(num_queries, num_keys):
             f"num_keys = {num_keys}"
         )
     return num_queries, num_keys
-
-
-def _count(name, value, least=0):
-    fits = isinstance(value, Integral) and not isinstance(value, bool)
-    if not (fits and value >= least):
-        raise ValueError(
-            f"{name} must be a whole number from {least} on, "
-            f"received {value!r}"
-        )
-    return int(value)

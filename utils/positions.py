@@ -6,11 +6,9 @@ is computed in float64 at least and rounded once, to the float dtype of the
 input. Inputs are never changed and outputs never share their memory.
 """
 
-from numbers import Integral, Real
-
 import numpy as np
 
-from utils.attention import _as_floats, _refuse
+from utils.border import as_floats, count, is_real, refuse
 
 PAIRINGS = ("neighbours", "halves")
 
@@ -45,8 +43,8 @@ def angular_speeds(d, base=10000.0):
     >>> angular_speeds(4)
     array([1.  , 0.01])
     """
-    _check_count("d", d)
-    if not (_is_real(base) and 0 < base < np.inf):
+    count("d", d)
+    if not (is_real(base) and 0 < base < np.inf):
         raise ValueError(f"base must be above 0 and finite, received {base!r}")
     return float(base) ** (-np.arange(0, d, 2) / d)
 
@@ -82,8 +80,8 @@ def sinusoidal_encoding(num_positions, d_model):
     array([[0.    , 1.    , 0.    , 1.    ],
            [0.8415, 0.5403, 0.01  , 1.    ]])
     """
-    _check_count("num_positions", num_positions)
-    _check_count("d_model", d_model)
+    count("num_positions", num_positions)
+    count("d_model", d_model)
     speeds = angular_speeds(d_model)
     angles = np.arange(num_positions)[:, None] * speeds
     encoding = np.empty((num_positions, d_model))
@@ -131,9 +129,9 @@ def rotate(Q, positions, pairing="neighbours", base=10000.0):
     >>> rotate([1, 1, 0, 0], 1, pairing="halves").round(4)
     array([0.5403, 1.    , 0.8415, 0.01  ])
     """
-    Q, dtype = _as_floats("Q", Q)
+    Q, dtype = as_floats("Q", Q)
     _check_even("Q", Q)
-    _refuse("Q", Q, ~np.isfinite(Q))
+    refuse("Q", Q, ~np.isfinite(Q))
     first, second = _pairs(Q.shape[-1], pairing)
     angles = _positions(Q, positions)[..., None]
     angles = angles * angular_speeds(Q.shape[-1], base)
@@ -168,7 +166,7 @@ def neighbours_to_halves(Q):
     >>> neighbours_to_halves([0, 1, 2, 3, 4, 5])
     array([0., 2., 4., 1., 3., 5.])
     """
-    Q, dtype = _as_floats("Q", Q)
+    Q, dtype = as_floats("Q", Q)
     _check_even("Q", Q)
     return np.concatenate([Q[..., 0::2], Q[..., 1::2]], -1).astype(dtype)
 
@@ -195,7 +193,7 @@ def halves_to_neighbours(Q):
     >>> halves_to_neighbours([0, 2, 4, 1, 3, 5])
     array([0., 1., 2., 3., 4., 5.])
     """
-    Q, dtype = _as_floats("Q", Q)
+    Q, dtype = as_floats("Q", Q)
     _check_even("Q", Q)
     first, second = np.split(Q, 2, axis=-1)
     return np.stack([first, second], -1).reshape(Q.shape).astype(dtype)
@@ -211,8 +209,8 @@ def _pairs(d, pairing):
 
 
 def _positions(Q, positions):
-    positions, _ = _as_floats("positions", positions)
-    _refuse("positions", positions, ~np.isfinite(positions))
+    positions, _ = as_floats("positions", positions)
+    refuse("positions", positions, ~np.isfinite(positions))
     rows = Q.shape[:-1]
     # NumPy would let one position serve every token, or every item of a
     # batch take a token's: so the last axis must match in full
@@ -237,15 +235,3 @@ def _check_even(name, array):
             f"{name} needs an even number of features, in pairs; received "
             f"shape {array.shape}"
         )
-
-
-def _check_count(name, count):
-    whole = isinstance(count, Integral) and not isinstance(count, bool)
-    if not (whole and count >= 1):
-        raise ValueError(
-            f"{name} must be a whole number from 1 on, received {count!r}"
-        )
-
-
-def _is_real(value):
-    return isinstance(value, Real) and not isinstance(value, bool)

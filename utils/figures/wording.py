@@ -2,7 +2,16 @@
 
 import math
 
-__all__ = ["brief", "counted", "listed", "named", "power", "share", "signed"]
+__all__ = [
+    "brief",
+    "counted",
+    "exact_share",
+    "listed",
+    "named",
+    "power",
+    "share",
+    "signed",
+]
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -27,6 +36,15 @@ def brief(value):
     ('−2.5', '3')
     """
     return f"{value:.5g}".replace("-", "−")
+
+
+def exact_share(weight):
+    """Give three places, and 1 where one key takes all, under a mask.
+
+    >>> exact_share(1.0), exact_share(1 / 3), exact_share(float("nan"))
+    ('1', '0.333', 'NaN')
+    """
+    return "1" if weight == 1 else share(weight)
 
 
 def signed(value, places=3):

@@ -5,10 +5,9 @@ from utils.explore.palette import GRID, INK, KEY, MUTED, QUERY, WEIGHT
 from utils.figures.drawing import WIDTH, add_cell, blank_page, write
 from utils.figures.in_pytorch.conventions import (
     aligned,
-    exact_share,
     mask_weights,
 )
-from utils.figures.wording import counted, listed
+from utils.figures.wording import counted, exact_share, listed
 
 MOST_QUERIES, MOST_KEYS = 5, 6
 CORNERS = {

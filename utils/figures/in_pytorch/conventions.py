@@ -8,7 +8,6 @@ functions are about.
 import numpy as np
 
 from utils.attention import softmax
-from utils.figures.wording import share
 
 READINGS = {
     "keeps": "F.scaled_dot_product_attention: True keeps",
@@ -130,12 +129,3 @@ def axis_weights(shape, place, axis):
     line[axis] = slice(None)
     weights[tuple(line)] = softmax(np.zeros(shape[axis]))
     return weights
-
-
-def exact_share(weight):
-    """Give three places; 0, 1 and NaN as they are.
-
-    >>> exact_share(1.0), exact_share(1 / 3), exact_share(float("nan"))
-    ('1', '0.333', 'NaN')
-    """
-    return "1" if weight == 1 else share(weight)

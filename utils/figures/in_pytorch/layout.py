@@ -5,8 +5,8 @@ import numpy as np
 from utils.explore import Explorable, Slider
 from utils.explore.palette import GRID, MUTED, QUERY, WEIGHT
 from utils.figures.drawing import WIDTH, add_cell, blank_page, write
-from utils.figures.in_pytorch.conventions import axis_weights, exact_share
-from utils.figures.wording import listed
+from utils.figures.in_pytorch.conventions import axis_weights
+from utils.figures.wording import exact_share, listed
 
 SENTENCES = (
     ("The", "developer", "deployed", "the", "application"),

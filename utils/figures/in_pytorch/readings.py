@@ -14,10 +14,9 @@ from utils.figures.drawing import (
 )
 from utils.figures.in_pytorch.conventions import (
     READINGS,
-    exact_share,
     mask_weights,
 )
-from utils.figures.wording import counted, listed
+from utils.figures.wording import counted, exact_share, listed
 
 _CAUSAL = np.tri(5, dtype=bool)
 _REAL = np.broadcast_to(np.arange(5) < 4, (5, 5))

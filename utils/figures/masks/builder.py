@@ -12,9 +12,8 @@ from utils.figures.masks.example import (
     embed,
     name_axes,
     queries_keys_values,
-    shown,
 )
-from utils.figures.wording import counted, listed
+from utils.figures.wording import counted, exact_share, listed
 from utils.masks import (
     causal_mask,
     combine_masks,
@@ -102,7 +101,7 @@ def draw_builder(kind, pads, side, head):
         add_cell(ax, corner, _WIDE, _HIGH, fc=fill, alpha=alpha, lw=0)
         if mask[i, j]:
             ink = MUTED if tokens[i] == PAD else INK
-            write(ax, x, y, shown(weight), ink)
+            write(ax, x, y, exact_share(weight), ink)
     crosses = np.array([_middle(i, j) for i, j in np.argwhere(~mask)])
     ax.plot(*crosses.reshape(-1, 2).T, "x", color=MUTED, ms=4, mew=1)
     xs, ys = _LEFT + np.arange(N + 1) * _WIDE, _TOP + np.arange(N + 1) * _HIGH
@@ -121,7 +120,8 @@ def say_builder(kind, pads, side, head):
     tokens, mask, weights = _weights(kind, pads, side, head)
     i = tokens.index("deployed")
     seen = [
-        f"{tokens[j]} {shown(weights[i, j])}" for j in np.flatnonzero(mask[i])
+        f"{tokens[j]} {exact_share(weights[i, j])}"
+        for j in np.flatnonzero(mask[i])
     ]
     count, size = int((~mask).sum()), mask.size
     sentence = (

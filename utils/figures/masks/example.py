@@ -5,7 +5,6 @@ import numpy as np
 from utils.attention import project
 from utils.explore.palette import MUTED
 from utils.figures.drawing import write
-from utils.figures.wording import share
 
 TOKENS = ("The", "developer", "deployed", "the", "application")
 PAD = "[PAD]"
@@ -64,15 +63,6 @@ def queries_keys_values(X):
     rng = np.random.default_rng(1)
     W = rng.normal(size=(3, _HEADS, _D_MODEL, _D_K)) / _D_MODEL**0.5
     return tuple(project(X[..., None, :, :], W_i) for W_i in 1.4 * W)
-
-
-def shown(weight):
-    """Give a weight three places, and 1 where one key takes all.
-
-    >>> shown(0.25), shown(1.0), shown(0.0)
-    ('0.250', '1', '0')
-    """
-    return "1" if weight == 1 else share(weight)
 
 
 def name_axes(axes, x, y):

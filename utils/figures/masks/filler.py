@@ -7,8 +7,7 @@ from utils.attention import softmax
 from utils.explore import Explorable, Slider
 from utils.explore.palette import GRID, INK, VALUE, WEIGHT
 from utils.figures.drawing import WIDTH, add_cell, write, write_table
-from utils.figures.masks.example import shown
-from utils.figures.wording import brief, counted, listed
+from utils.figures.wording import brief, counted, exact_share, listed
 
 TOKENS = ("The", "developer", "deployed", "application")
 ROW = (1.2, 2.5, 1.0, 2.0)
@@ -90,12 +89,12 @@ def draw_filler(filler, number, blocked):
         add_cell(ax, (x - 0.48, 0), 0.96, 1, fc=grey, alpha=0.5, lw=0)
         height = 0 if np.isnan(weight) else float(weight)
         add_cell(ax, (x - 0.28, 0), 0.56, height, fc=WEIGHT, lw=0)
-        write(ax, x, height + 0.06, shown(weight), size=10)
+        write(ax, x, height + 0.06, exact_share(weight), size=10)
     marks = ["× blocked" if x >= first else "" for x in places]
     rows = {
         "": TOKENS,
         " ": marks,
-        "score": [_shown(score) for score in scores],
+        "score": [_score_text(score) for score in scores],
         "value": [f"{value:g}" for value in VALUES],
     }
     write_table(ax, places, 0.12, rows, TOKENS)
@@ -111,7 +110,7 @@ def say_filler(filler, number, blocked):
     """Say what `draw_filler` draws, for the same values."""
     _, weights, output = fill_row(filler, blocked, number)
     pairs = zip(TOKENS, weights, strict=True)
-    each = listed(f"{token} {shown(weight)}" for token, weight in pairs)
+    each = listed(f"{token} {exact_share(weight)}" for token, weight in pairs)
     return (
         f"With {counted(blocked, 'key')} blocked by {filler}, in {number}, "
         f"the weights are {each}, with sum "
@@ -128,7 +127,7 @@ def _output(output):
     return f"{output:.3f}".replace("nan", "NaN")
 
 
-def _shown(score):
+def _score_text(score):
     """A score with as many digits as its column has room for."""
     score = float(score)
     if np.isneginf(score):
