@@ -43,8 +43,9 @@ def test_the_first_view_is_the_starting_state(shown):
     assert shown.values() == explorable.start()
     assert ">one 1.00</text>" in shown.picture.value
     assert "At temperature 1 the word is “one” &amp; no other." in (
-        shown.picture.value
+        shown.sentence.value
     )
+    assert 'aria-live="polite"' in shown.sentence.value
 
 
 def test_controls_carry_the_label_and_the_texts(shown):
@@ -60,7 +61,7 @@ def test_a_move_redraws_picture_and_sentence_in_place(shown):
     assert ">three 2.00</text>" in picture.value
     shown.controls["word"].value = "two"
     assert ">two 2.00</text>" in picture.value
-    assert html.escape(say(2, "two"), quote=False) in picture.value
+    assert html.escape(say(2, "two"), quote=False) in shown.sentence.value
 
 
 def test_a_move_redraws_once(shown, monkeypatch):
@@ -83,6 +84,9 @@ def test_an_error_is_shown_and_the_next_move_recovers(shown):
     shown.controls["temperature"].value = 3
     assert 'role="alert"' in shown.picture.value
     assert "RuntimeError: this &lt;state&gt; cannot be" in shown.picture.value
+    assert "in draw" in shown.picture.value
+    assert "explore/live.py" not in shown.picture.value
+    assert shown.sentence.value == ""
     shown.controls["temperature"].value = 2
     assert "RuntimeError" not in shown.picture.value
     assert ">three 2.00</text>" in shown.picture.value

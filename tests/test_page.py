@@ -152,6 +152,15 @@ def test_a_change_of_the_code_reaches_the_page_and_no_other_does(book):
     assert "2 of WORD" in book.flipbook().read_text("utf-8")
 
 
+def test_a_module_that_left_with_its_figure_is_not_missed(book):
+    code, said = book.build()
+    assert code == 0, said
+    book.notebook("<p>nothing</p>")
+    (book.folder / "small_figures.py").unlink()
+    code, said = book.build()
+    assert code == 0, said
+
+
 def test_a_figure_that_left_the_book_leaves_the_site(book):
     code, said = book.build()
     assert code == 0, said

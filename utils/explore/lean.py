@@ -2,12 +2,15 @@
 
 jupyter-book always loads Thebe, which would ask another host for a kernel's
 client; this book's figures need no kernel. The theme ships all of Font
-Awesome (half a megabyte, compressed) for the dozen icons that a page shows.
+Awesome twice (as a script of half a megabyte, compressed, and as a font) for
+the dozen icons that a page shows. And Sphinx gives the root page MathJax
+because other pages have mathematics.
 """
 
 import re
 from pathlib import Path
 
+STYLE = Path(__file__).resolve().parent / "lean.css"
 ICON = re.compile(
     r'(?:"(?P<quoted>[\w-]+)"|(?P<plain>[\w$]+))'
     r':\[\d+,\d+,\[(?P<aliases>[^\]]*)\],"[0-9a-f]*",'
@@ -19,7 +22,10 @@ USED = re.compile(r"\bfa-([a-z0-9-]+)")
 def setup(app):
     """Register with Sphinx."""
     app.connect("config-inited", leave_out_thebe)
-    app.connect("html-page-context", leave_out_thebe_style)
+    app.connect("config-inited", load_mathjax_in_parts)
+    app.connect("builder-inited", add_style)
+    # after the extensions that add to a page
+    app.connect("html-page-context", leave_out_unused_files, priority=900)
     app.connect("build-finished", keep_used_icons)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -32,13 +38,31 @@ def leave_out_thebe(app, config):
                 app.disconnect(listener.id)
 
 
-def leave_out_thebe_style(app, pagename, templatename, context, doctree):
-    """Drop its style sheet, which is added before it can be disconnected."""
-    context["css_files"] = [
-        file
-        for file in context["css_files"]
-        if "thebe" not in str(getattr(file, "filename", file))
-    ]
+def load_mathjax_in_parts(app, config):
+    """Start MathJax from its small loader: _config.yml names the parts.
+
+    The extension that brings MathJax asks for all of it in one file, two
+    fifths of which is a context menu.
+    """
+    config.mathjax_path = "mathjax/startup.js"
+
+
+def add_style(app):
+    """Keep the browser from asking for the font that the script spares."""
+    if app.builder.format == "html":
+        app.config.html_static_path.append(str(STYLE))
+        app.add_css_file(STYLE.name)
+
+
+def leave_out_unused_files(app, pagename, templatename, context, doctree):
+    """Drop Thebe's style sheet, and MathJax where nothing is to be set."""
+
+    def without(files, word):
+        return [f for f in files if word not in str(getattr(f, "filename", f))]
+
+    context["css_files"] = without(context["css_files"], "thebe")
+    if 'class="math' not in context.get("body", ""):
+        context["script_files"] = without(context["script_files"], "mathjax/")
 
 
 def keep_used_icons(app, error):

@@ -1,12 +1,15 @@
 """The explorable in a running kernel: widgets that redraw on every move."""
 
 import html
+import sys
 import traceback
+from pathlib import Path
 
 from utils.explore import palette
 
 __all__ = ["LiveExplorable", "mimebundle"]
 
+HERE = str(Path(__file__).resolve().parent)
 VIEW = "application/vnd.jupyter.widget-view+json"
 
 
@@ -54,13 +57,16 @@ class LiveExplorable:
 
         self.explorable = explorable
         self.picture = widgets.HTML()
+        self.sentence = widgets.HTML()
         self.controls = {
             slider.name: self._control(widgets, slider)
             for slider in explorable.sliders
         }
         for control in self.controls.values():
             control.observe(self._moved, names="value")
-        self.box = widgets.VBox([*self.controls.values(), self.picture])
+        self.box = widgets.VBox(
+            [*self.controls.values(), self.picture, self.sentence]
+        )
         self._redraw()
 
     def values(self):
@@ -71,8 +77,14 @@ class LiveExplorable:
         given = self.explorable.start().get(slider.given)
         common = {
             "description": slider.label,
-            "style": {"description_width": "initial"},
-            "layout": {"width": "36em", "max_width": "100%"},
+            # labels of one width, and the slider below where there is no room
+            "style": {"description_width": self._label_width()},
+            "layout": {
+                "width": "36em",
+                "max_width": "100%",
+                "height": "auto",
+                "flex_flow": "row wrap",
+            },
         }
         if slider.kind == "checkbox":
             return widgets.Checkbox(
@@ -88,6 +100,10 @@ class LiveExplorable:
             value=slider.start(given),
             **common,
         )
+
+    def _label_width(self):
+        longest = max(len(s.label) for s in self.explorable.sliders)
+        return f"{0.55 * longest + 0.5:.1f}em"
 
     def _moved(self, change):
         self._follow(change["owner"], change["new"])
@@ -111,15 +127,31 @@ class LiveExplorable:
             sentence = html.escape(self.explorable.sentence(**values))
             svg = self.explorable.svg(**values)
         except Exception:
-            words = html.escape(traceback.format_exc())
+            words = html.escape(_their_traceback())
             self.picture.value = f'<pre role="alert">{words}</pre>'
+            self.sentence.value = ""
             return
         self.picture.value = (
             f"<style>{palette.css()}</style>"
             '<figure class="explorable" style="max-width:36em;margin:0">'
-            f'<div role="img" aria-label="{sentence}">{svg}</div>'
-            f"<figcaption>{sentence}</figcaption></figure>"
+            f'<div role="img" aria-label="{sentence}">{svg}</div></figure>'
         )
+        # a widget of its own: a reader hears the sentence, not the picture
+        self.sentence.value = (
+            '<div role="status" aria-live="polite" '
+            'style="max-width:36em;line-height:1.5;margin-top:.5em">'
+            f"{sentence}</div>"
+        )
+
+
+def _their_traceback():
+    """The error in hand, from the first frame that is not this machinery."""
+    error = sys.exception()
+    frame = error.__traceback__
+    while frame.tb_next and frame.tb_frame.f_code.co_filename.startswith(HERE):
+        frame = frame.tb_next
+    lines = traceback.format_exception(type(error), error, frame)
+    return "".join(lines)
 
 
 def _options(slider, given):

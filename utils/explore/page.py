@@ -110,11 +110,16 @@ def find_outdated(app, env, added, changed, removed):
         docname
         for docname, page in _pages(env).items()
         if docname in env.found_docs
-        and any(
-            frames.key(_load(name, module)) != key
-            for name, (module, key) in page.items()
-        )
+        and any(_changed(name, *entry) for name, entry in page.items())
     ]
+
+
+def _changed(name, module, key):
+    """Whether a figure that a page showed would be another now, or none."""
+    try:
+        return frames.key(_load(name, module)) != key
+    except ExtensionError:
+        return True  # reading the page again will say what is wrong, if it is
 
 
 def forget_page(app, env, docname):
