@@ -110,7 +110,7 @@ def draw_builder(kind, pads, side, head):
     foot = _TOP + _MOST * _HIGH + 0.25
     note = "× blocked: the score is −∞, the weight exactly 0"
     write(ax, 0.08, foot, note, MUTED, ha="left")
-    note = "grey rows are padding: computed, and read by nobody"
+    note = "grey rows are padding: their outputs are junk"
     write(ax, 0.08, foot + 0.22, note if pads else "", MUTED, ha="left")
     return figure
 

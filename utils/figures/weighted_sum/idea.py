@@ -2,7 +2,15 @@
 
 from utils.attention import softmax
 from utils.explore import Explorable
-from utils.explore.palette import INK, KEY, MUTED, QUERY, VALUE, WEIGHT
+from utils.explore.palette import (
+    GROUND,
+    INK,
+    KEY,
+    MUTED,
+    QUERY,
+    VALUE,
+    WEIGHT,
+)
 from utils.figures.drawing import add_cell, blank_page, write
 from utils.figures.weighted_sum.example import SCALED, TOKENS
 from utils.figures.wording import listed, named, share
@@ -21,7 +29,7 @@ def draw_idea():
     weights = softmax(SCALED)
     figure, axes = blank_page(5.5)
     for x in _COLUMNS:
-        axes.plot((_QUERY[0], x), (0.5, 0.98), color=QUERY, lw=1.2)
+        axes.plot((_QUERY[0], x), (0.4, 1.1), color=QUERY, lw=1.2)
     _draw_box(axes, _QUERY, 2.0, "query of “deployed”", QUERY)
     rows = ((1.16, "keys"), (1.92, "scaled\nscores"), (3.3, "weights"))
     for y, name in (*rows, (4.1, "values")):
@@ -39,8 +47,8 @@ def draw_idea():
         add_cell(axes, (x - 0.43, 3.14), 0.86, 0.32, **cell)
         write(axes, x, 3.3, share(weight), size=11)
         band = {"color": WEIGHT, "lw": 14 * weight, "solid_capstyle": "butt"}
-        axes.plot((x, x), (3.46, 3.92), **band)
-        axes.plot((x, 2.79), (4.28, 4.8), **band)
+        axes.plot((x, x), (3.46, 4.0), **band)
+        axes.plot((x, 2.79), (4.16, 4.92), **band)
     for x, token in zip(_COLUMNS, TOKENS, strict=True):
         _draw_box(axes, (x, 4.1), 0.86, token, VALUE)
     _draw_box(axes, (2.79, 4.98), 2.0, "output of “deployed”", INK)
@@ -66,9 +74,10 @@ def say_idea():
 
 def _draw_box(axes, middle, width, words, ink):
     x, y = middle
-    box = {"fill": False, "ec": ink, "lw": 1.4}
+    # above the lines, which end inside: no blunt end sticks out
+    box = {"fc": GROUND, "ec": ink, "lw": 1.4, "zorder": 3}
     add_cell(axes, (x - width / 2, y - 0.18), width, 0.36, **box)
-    write(axes, x, y, words, ink)
+    write(axes, x, y, words, ink, zorder=4)
 
 
 def _draw_arrow(axes, start, end):
