@@ -273,7 +273,7 @@ def test_clocks_draws_the_waves_with_a_dot_on_each(state):
     for wave, y, sine in zip(waves, dots.get_ydata(), sines, strict=True):
         across, heights = wave.get_xydata().T
         assert np.interp(x, across, heights) == pytest.approx(y, abs=1e-9)
-        assert y == pytest.approx(heights[0] - 0.12 * sine, abs=1e-9)
+        assert y == pytest.approx(heights[0] - 0.09 * sine, abs=1e-9)
         share = state["position"] / 63
         assert x == pytest.approx(across[0] + share * np.ptp(across))
 

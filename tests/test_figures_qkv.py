@@ -456,12 +456,12 @@ def test_ask_says_the_two_highest_scores_and_the_sum(state):
     names, scores, weights = asked(state)
     layer, head = chapter.HEADS[state["head"]]
     assert sentence.startswith(f"Layer {layer}, head {head}: the ")
-    said = re.findall(r"\(score (−?\d\.\d\d), weight (\S+)\)", sentence)
+    said = re.findall(r"\(scaled score (−?\d\.\d\d), weight (\S+)\)", sentence)
     best = sorted(range(len(names)), key=lambda j: -scores[j])[:2]
     for (score, weight), j in zip(said, best, strict=True):
         assert number(score) == pytest.approx(scores[j], abs=0.0051)
         assert weight == shown(weights[j])
-        name = "itself" if j == state["token"] else f"“{names[j]}” (score"
+        name = "itself" if j == state["token"] else f"“{names[j]}” (scaled"
         assert name in sentence
     (total,) = re.findall(r"sum to (\d\.\d{3})\.", sentence)
     assert float(total) == pytest.approx(weights.sum(), abs=0.00051)

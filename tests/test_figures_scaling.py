@@ -230,7 +230,7 @@ def test_row_says_spread_weights_and_gradient(state):
     _, scores, everyone = row_scores(**state)
     weights = by_hand(scores)
     found = re.match(
-        r"With dₖ = ([\d,]+) and scores divided by .+?, 95 % of all scores "
+        r"With dₖ = ([\d,]+) and scores divided by .+?, 95% of all scores "
         r"lie between (\S+) and (\S+), their variance is (\S+)\. In this row "
         r"the largest weight is (\S+), the row is as undecided as (\S+) "
         r"equal keys, and the gradient of softmax has norm (\S+)\.$",

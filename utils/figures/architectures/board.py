@@ -63,7 +63,7 @@ def draw_board(sentence, target):
     weights, most = rows[..., target], rows.argmax(axis=-1) == target
     figure, axes = blank_page(3.95)
     _write_sentence(axes, tokens, tokens.index(asking), target)
-    title = f"How much each head’s {asking} takes from {tokens[target]}"
+    title = f"How much “{asking}” takes from “{tokens[target]}”, head by head"
     write(axes, 0.1, 0.93, title, ha="left", size=10)
     for head in range(HEADS):
         x = _LEFT + (head + 0.5) * _WIDE

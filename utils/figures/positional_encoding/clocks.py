@@ -9,7 +9,7 @@ from utils.figures.wording import listed, signed
 from utils.positions import angular_speeds, sinusoidal_encoding
 
 D_MODEL, NUM_POSITIONS = 16, 64
-NUM_WAVES = 4
+NUM_WAVES, SWING = 4, 0.09  # inches, so that the dots of two rows stay apart
 HEIGHT = 5.7
 TITLE = {"ha": "left", "size": 10.5}
 RADIUS, MIDDLE = 0.22, 0.82  # of the clocks, in inches
@@ -127,10 +127,10 @@ def _draw_waves(page, position):
     here = left + step * position
     page.plot([here] * 2, [top - 0.15, rows[-1] + 0.15], color=GRID, lw=3)
     for i, y in enumerate(rows):
-        wave = y - 0.12 * np.sin(speeds[i] * line)
+        wave = y - SWING * np.sin(speeds[i] * line)
         page.plot(left + step * line, wave, color=MUTED, lw=1.2)
         write(page, left - 0.1, y, f"pair {i}", MUTED, ha="right")
-    dots = rows - 0.12 * np.sin(speeds * position)
+    dots = rows - SWING * np.sin(speeds * position)
     style = {"color": OTHER, "mec": GROUND, "ms": 7}
     page.plot([here] * NUM_WAVES, dots, "o", **style)
 

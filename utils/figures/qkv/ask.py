@@ -97,8 +97,8 @@ def say_ask(sentence, head, role, token):
     layer, number = HEADS[head]
     first, second = np.argsort(-scores, kind="stable")[:2]
     pairs = " and ".join(
-        f"{_other(names, place, token)} (score {signed(scores[place], 2)}, "
-        f"weight {share(weights[place])})"
+        f"{_other(names, place, token)} (scaled score "
+        f"{signed(scores[place], 2)}, weight {share(weights[place])})"
         for place in (first, second)
     )
     what = {

@@ -133,11 +133,9 @@ def _draw_plane(axes, Q, K):
     thin = {"width": 0.025, "head_width": 0.17, "color": KEY, "zorder": 2}
     # places beside the tips where no two names meet on the way
     beside_q = ((0.3, -0.2), (-0.26, 0.1), (-0.1, 0.2))
-    beside_k = (
-        (0.2 * max(K[0, 1], 0) - 0.02, -0.24),
-        (0.28, -0.14),
-        (0.28, 0),
-    )
+    low = (0.2 * max(K[0, 1], 0) - 0.02, -0.24)
+    left = (-0.27 - K[0, 0], -0.1)  # beyond the arrow of q B
+    beside_k = (left if K[0, 1] > 0.58 else low, (0.28, -0.14), (0.28, 0))
     for letter, tips, beside, look in (
         ("q", Q, beside_q, wide),
         ("k", K, beside_k, thin),

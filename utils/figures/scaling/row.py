@@ -54,7 +54,7 @@ def draw_row(d_k, divide_by):
     heights = np.arcsinh(scores)  # squeezed far out, even near 0
     top.vlines(places, 0, heights, color=KEY, lw=2)
     top.plot(places, heights, "o", color=KEY, mec=INK, mew=0.8, ms=7)
-    note = "grey: half and 95 % of all scores; axis squeezed far out"
+    note = "grey: half and 95% of all scores; axis squeezed far out"
     write(top, 1, -0.06, note, MUTED, ha="right", transform=top.transAxes)
 
     low.set_title("Weights: softmax of these eight", x=-0.13)
@@ -80,7 +80,7 @@ def say_row(d_k, divide_by):
     low, high = np.percentile(everyone, [2.5, 97.5])
     return (
         f"With dₖ = {d_k:,} and scores divided by {_named(d_k, divide_by)}, "
-        f"95 % of all scores lie between {_short(low)} and {_short(high)}, "
+        f"95% of all scores lie between {_short(low)} and {_short(high)}, "
         f"their variance is {power(everyone.var())}. In this row the largest "
         f"weight is {share(weights.max())}, the row is as undecided as "
         f"{effective_keys(weights):.2f} equal keys, and the gradient of "
