@@ -44,7 +44,7 @@ test: $(VENV)/.tests browser
 	@echo "=== book: a warning is an error ==="
 	$(MAKE) --no-print-directory book
 	@echo "=== tests: units, notebooks, facts, pages in a browser ==="
-	$(VENV)/bin/python -m pytest
+	$(VENV)/bin/python -m pytest -n 2 --dist loadfile
 
 browser: $(VENV)/.tests
 	@$(VENV)/bin/python tools/find_browser.py --install

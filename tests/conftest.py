@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from find_browser import browser_path
+from tests.visitor import Visitor
 from utils.explore import picture
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -130,3 +131,36 @@ def _as_lists(element):
         [element.text] if element.text and element.text.strip() else [],
         [_as_lists(child) for child in element],
     ]
+
+
+@pytest.fixture(scope="session")
+def visitor(browser, built_site):
+    return Visitor(browser, built_site)
+
+
+@pytest.fixture
+def quiet(visitor):
+    """Nothing may go wrong in any page while a test looks at it."""
+    visitor.wrong.clear()
+    yield visitor
+    assert visitor.wrong == []
+
+
+@pytest.fixture
+def open_page(quiet):
+    """Open a page of its own for this test."""
+    opened = []
+
+    def open_page(*args, **options):
+        opened.append(quiet.open(*args, **options))
+        return opened[-1]
+
+    yield open_page
+    for tab in opened:
+        tab.context.close()
+
+
+@pytest.fixture
+def kept_page(quiet):
+    """Look at a page that is already open, if it is."""
+    return quiet.keep

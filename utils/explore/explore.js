@@ -6,7 +6,6 @@ window.explore = (function () {
 
   const XLINK = "http://www.w3.org/1999/xlink";
   const SVG = "http://www.w3.org/2000/svg";
-  const BEAT = 900; // milliseconds between two steps of a play button
   const figures = new Map();
 
   class Figure {
@@ -182,7 +181,7 @@ window.explore = (function () {
       this.playing = button;
       button.textContent = "Stop";
       this.caption.setAttribute("aria-live", "off");
-      this.timer = setInterval(step, BEAT);
+      this.timer = setInterval(step, Number(button.dataset.beat));
     }
 
     stop() {

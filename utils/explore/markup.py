@@ -85,11 +85,21 @@ def _control(explorable, slider):
         )
     play = (
         f'<button type="button" class="explorable-play" '
-        f'data-plays="{slider.name}">Play</button>'
+        f'data-plays="{slider.name}" data-beat="{_beat(len(options))}">'
+        "Play</button>"
         if slider.play
         else ""
     )
     return f'<div class="explorable-{slider.kind}">{body}{play}</div>'
+
+
+def _beat(steps):
+    """Milliseconds from step to step: a play takes some twelve seconds.
+
+    >>> _beat(7), _beat(72)
+    (900, 166)
+    """
+    return max(150, min(900, 12_000 // steps))
 
 
 def _buttons():
