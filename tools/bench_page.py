@@ -60,6 +60,11 @@ MOVE = """async ([name, times]) => {
   const next = (n) => (seed = (seed * 48271) % 2147483647) % n;
   const timed = [];
   let still = 0;
+  const { columns, sentences } = figure.book;
+  const place = () => figure.order.get(figure.key(figure.state()));
+  // two states may be drawn alike: then there is nothing to time
+  const alike = (a, b) => sentences[a] === sentences[b]
+    && columns.every((column) => column[a] === column[b]);
   figure.element.scrollIntoView();
   for (let i = 0; i < times * inputs.length; i++) {
     await new Promise(requestAnimationFrame);
@@ -68,6 +73,7 @@ MOVE = """async ([name, times]) => {
       : input.type === "range" ? Number(input.max) + 1 : input.length;
     if (count < 2) continue;
     const away = 1 + next(count - 1);
+    const before = place();
     const picture = figure.svg.outerHTML + figure.caption.textContent;
     figure.element.getBoundingClientRect();
     const start = performance.now();
@@ -78,7 +84,9 @@ MOVE = """async ([name, times]) => {
     input.dispatchEvent(new Event("input", { bubbles: true }));
     figure.svg.getBBox();
     figure.element.getBoundingClientRect();
-    timed.push(performance.now() - start);
+    const took = performance.now() - start;
+    if (alike(before, place())) continue;
+    timed.push(took);
     still += picture === figure.svg.outerHTML + figure.caption.textContent;
   }
   return [timed, still];
@@ -155,7 +163,7 @@ def time_moves(tab, name, moves=MOVES):
     Raises
     ------
     Unmeasured
-        If a move changed neither picture nor sentence.
+        If a move changed nothing although the two states differ.
     """
     timed, still = tab.evaluate(MOVE, [name, moves])
     if still:
