@@ -1,6 +1,5 @@
 """The PyTorch chapter's pictures show what PyTorch itself computes."""
 
-import itertools
 import json
 import os
 import re
@@ -11,7 +10,6 @@ import nbformat
 import numpy as np
 import pytest
 import torch
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
@@ -19,12 +17,11 @@ from torch import nn
 from torch.nn import functional as F
 from torch.nn.attention.bias import causal_lower_right
 
+from tests.figures import draw, states, texts
 from utils.attention import project, scaled_dot_product_attention
 from utils.explore import palette
-from utils.explore.picture import house_style
 from utils.figures import in_pytorch as chapter
 
-EXPLORABLES = (chapter.readings, chapter.alignment, chapter.layout)
 DEPLOYED = ["The", "developer", "deployed", "the", "application"]
 PADDED = ["The", "developer", "writes", "code", "[PAD]"]
 MASKS = {
@@ -33,19 +30,6 @@ MASKS = {
     "real": np.array([[True] * 4 + [False]] * 5),
     "padding": np.array([[False] * 4 + [True]] * 5),
 }
-
-
-def states(explorable):
-    return pytest.mark.parametrize("state", explorable.states(), ids=str)
-
-
-def draw(explorable, state):
-    with house_style(explorable.name):
-        return explorable.draw(**state)
-
-
-def texts(axes):
-    return [text.get_text() for text in axes.texts]
 
 
 def shown(weight):
@@ -233,47 +217,6 @@ def test_fact_B10_true_keeps_in_one_and_blocks_in_the_other():
 
 
 WRONG = [("causal", "blocks"), ("future", "keeps")]
-
-
-# --- all of them -----------------------------------------------------------
-
-
-SPREAD = [
-    (explorable, state)
-    for explorable in EXPLORABLES
-    for state in (*explorable.states()[::4], explorable.states()[-1])
-]
-
-
-@pytest.mark.parametrize(("explorable", "state"), SPREAD, ids=str)
-def test_no_text_is_cut_off_or_lies_on_another(explorable, state):
-    with house_style(explorable.name):
-        figure = explorable.draw(**state)
-        FigureCanvasAgg(figure).draw()
-        found = [
-            text
-            for axes in figure.axes
-            for text in (*axes.texts, axes._left_title)
-            if text.get_text().strip()
-        ]
-        assert min(text.get_fontsize() for text in found) >= 9
-        boxes = [(t.get_text(), t.get_window_extent()) for t in found]
-    assert figure.get_size_inches()[0] == 4.8
-    for name, box in boxes:
-        assert figure.bbox.x0 <= box.x0, name
-        assert box.x1 <= figure.bbox.x1, name
-        assert figure.bbox.y0 <= box.y0, name
-        assert box.y1 <= figure.bbox.y1, name
-    for (one, a), (other, b) in itertools.combinations(boxes, 2):
-        # a box is higher than the letters in it
-        assert not a.shrunk(1, 0.7).overlaps(b.shrunk(1, 0.7)), (one, other)
-
-
-@pytest.mark.parametrize(("explorable", "state"), SPREAD[::3], ids=str)
-def test_every_colour_is_the_books(explorable, state):
-    svg = explorable.svg(**state)
-    found = set(re.findall(r"#[0-9a-f]{3,6}\b", svg))
-    assert found <= {light for light, _ in palette.COLOURS.values()}
 
 
 # --- readings --------------------------------------------------------------

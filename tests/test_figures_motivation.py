@@ -5,26 +5,13 @@ import re
 
 import numpy as np
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.patches import PathPatch, Rectangle
 
+from tests.figures import states
 from utils import trained
 from utils.attention import attention_weights
-from utils.explore.picture import house_style
 from utils.figures import motivation
 from utils.figures.motivation import BANKS, HEADS, SENTENCES
-
-EXPLORABLES = (motivation.gaze, motivation.bank, motivation.path)
-SPREAD = [
-    (explorable, state)
-    for explorable in EXPLORABLES
-    for state in explorable.states()[:: max(1, len(explorable.states()) // 40)]
-]
-
-
-def states(explorable, step=1):
-    chosen = explorable.states()[::step]
-    return pytest.mark.parametrize("state", chosen, ids=str)
 
 
 def row(state):
@@ -51,36 +38,6 @@ def column(axes, side, x):
         and text.get_position()[1] > 0.5
         and text.get_text().strip()
     ]
-
-
-# --- all three ---------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("explorable", "state"), SPREAD, ids=lambda value: str(value)
-)
-def test_no_text_is_cut_off_or_lies_on_another(explorable, state):
-    with house_style(explorable.name):
-        figure = explorable.draw(**state)
-        FigureCanvasAgg(figure).draw()
-        found = [t for axes in figure.axes for t in axes.texts] + figure.texts
-        found = [text for text in found if text.get_text().strip()]
-        assert min(text.get_fontsize() for text in found) >= 9
-        boxes = [(t.get_text(), t.get_window_extent()) for t in found]
-    for name, box in boxes:
-        assert figure.bbox.x0 <= box.x0, name
-        assert box.x1 <= figure.bbox.x1, name
-        assert figure.bbox.y0 <= box.y0, name
-        assert box.y1 <= figure.bbox.y1, name
-    for (one, a), (other, b) in itertools.combinations(boxes, 2):
-        assert not a.overlaps(b), (one, other)
-
-
-@pytest.mark.parametrize("explorable", EXPLORABLES, ids=str)
-def test_every_figure_is_as_wide_as_a_phone_wants(explorable):
-    for state in explorable.states()[::50]:
-        figure = explorable.draw(**state)
-        assert figure.get_size_inches()[0] == 4.8
 
 
 # --- who looks at whom -------------------------------------------------------

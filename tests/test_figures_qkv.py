@@ -6,12 +6,11 @@ import re
 
 import numpy as np
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 
+from tests.figures import draw, states, texts
 from utils import trained
 from utils.explore import palette
-from utils.explore.picture import house_style
 from utils.figures import qkv as chapter
 
 EXPLORABLES = (chapter.meet, chapter.pull, chapter.training, chapter.ask)
@@ -24,25 +23,6 @@ KEYS = {
     "other": [[1, 0], [0, 1], [1, 0]],
 }
 NAMES = {"same": TOKENS, "other": ["bank", "approved", "loan"]}
-
-
-def states(explorable, step=1):
-    """Every state; with a step, some of them, the first and last too."""
-    found = explorable.states()
-    return pytest.mark.parametrize(
-        "state",
-        {str(s): s for s in (*found[::step], found[-1])}.values(),
-        ids=str,
-    )
-
-
-def draw(explorable, state):
-    with house_style(explorable.name):
-        return explorable.draw(**state)
-
-
-def texts(axes):
-    return [text.get_text() for text in axes.texts]
 
 
 def at(axes):
@@ -88,48 +68,6 @@ def by_hand(Q, K):
 
 
 # --- all of them -----------------------------------------------------------
-
-
-SPREAD = [
-    (explorable, state)
-    for explorable in EXPLORABLES
-    for state in (
-        *explorable.states()[:: max(1, len(explorable.states()) // 15)],
-        explorable.states()[-1],
-        explorable.start(),
-    )
-]
-
-
-@pytest.mark.parametrize(("explorable", "state"), SPREAD, ids=str)
-def test_no_text_is_cut_off_or_lies_on_another(explorable, state):
-    with house_style(explorable.name):
-        figure = explorable.draw(**state)
-        FigureCanvasAgg(figure).draw()
-        found = [
-            text
-            for axes in figure.axes
-            for text in (*axes.texts, axes._left_title)
-            if text.get_text().strip()
-        ]
-        assert min(text.get_fontsize() for text in found) >= 9
-        boxes = [(t.get_text(), t.get_window_extent()) for t in found]
-    assert figure.get_size_inches()[0] == 4.8
-    for name, box in boxes:
-        assert figure.bbox.x0 <= box.x0, name
-        assert box.x1 <= figure.bbox.x1, name
-        assert figure.bbox.y0 <= box.y0, name
-        assert box.y1 <= figure.bbox.y1, name
-    for (one, a), (other, b) in itertools.combinations(boxes, 2):
-        # a box is higher than the letters in it
-        assert not a.shrunk(1, 0.7).overlaps(b.shrunk(1, 0.7)), (one, other)
-
-
-@pytest.mark.parametrize(("explorable", "state"), SPREAD, ids=str)
-def test_every_colour_is_the_books(explorable, state):
-    svg = explorable.svg(**state)
-    found = set(re.findall(r"#[0-9a-f]{3,6}\b", svg))
-    assert found <= {light for light, _ in palette.COLOURS.values()}
 
 
 @pytest.mark.parametrize("explorable", EXPLORABLES, ids=repr)

@@ -1,38 +1,20 @@
 """The softmax chapter's pictures show what the helper computes."""
 
-import itertools
 import re
 from decimal import Context, Decimal
 
 import numpy as np
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.patches import Rectangle
 
+from tests.figures import draw, states, texts
 from utils.attention import softmax
 from utils.explore import palette
-from utils.explore.picture import house_style
 from utils.figures import softmax as chapter
 
 ROW = np.array([1.2, 2.5, 1.0, 2.0])
 WEIGHTS = [0.1296, 0.4757, 0.1061, 0.2885]
 TOKENS = ["The", "developer", "deployed", "application"]
-EXPLORABLES = (
-    chapter.shift,
-    chapter.temperature,
-    chapter.overflow,
-    chapter.axis,
-)
-
-
-def states(explorable, step=1):
-    """Every state; with a step, some of them, the first and last too."""
-    found = explorable.states()
-    return pytest.mark.parametrize(
-        "state",
-        {str(s): s for s in (*found[::step], found[-1])}.values(),
-        ids=str,
-    )
 
 
 def by_hand(scores):
@@ -47,15 +29,6 @@ def shown(weights):
         "<0.001" if w < 0.0005 else ">0.999" if w > 0.9995 else f"{w:.3f}"
         for w in weights
     ]
-
-
-def draw(explorable, state):
-    with house_style(explorable.name):
-        return explorable.draw(**state)
-
-
-def texts(axes):
-    return [text.get_text() for text in axes.texts]
 
 
 def said_weights(sentence):
@@ -73,58 +46,6 @@ def said_list(sentence, words):
         rf"{words} (\S+), (\S+), (\S+) and ([^\s,]+?)[,.]? ", sentence + " "
     )
     return list(found.groups())
-
-
-# --- all of them -----------------------------------------------------------
-
-
-SPREAD = [
-    (explorable, state)
-    for explorable in EXPLORABLES
-    for state in (
-        *explorable.states()[:: max(1, len(explorable.states()) // 15)],
-        explorable.states()[-1],
-        explorable.start(),
-    )
-]
-
-
-@pytest.mark.parametrize(("explorable", "state"), SPREAD, ids=str)
-def test_no_text_is_cut_off_or_lies_on_another(explorable, state):
-    with house_style(explorable.name):
-        figure = explorable.draw(**state)
-        FigureCanvasAgg(figure).draw()
-        found = [
-            text
-            for axes in figure.axes
-            for text in (
-                *axes.texts,
-                *axes.get_xticklabels(),
-                *axes.get_yticklabels(),
-                axes.title,
-                axes._left_title,
-                axes.yaxis.label,
-            )
-            if text.get_text().strip()
-        ]
-        assert min(text.get_fontsize() for text in found) >= 9
-        boxes = [(t.get_text(), t.get_window_extent()) for t in found]
-    assert figure.get_size_inches()[0] == 4.8
-    for name, box in boxes:
-        assert figure.bbox.x0 <= box.x0, name
-        assert box.x1 <= figure.bbox.x1, name
-        assert figure.bbox.y0 <= box.y0, name
-        assert box.y1 <= figure.bbox.y1, name
-    for (one, a), (other, b) in itertools.combinations(boxes, 2):
-        # a box is higher than the letters in it
-        assert not a.shrunk(1, 0.7).overlaps(b.shrunk(1, 0.7)), (one, other)
-
-
-@pytest.mark.parametrize(("explorable", "state"), SPREAD, ids=str)
-def test_every_colour_is_the_books(explorable, state):
-    svg = explorable.svg(**state)
-    found = set(re.findall(r"#[0-9a-f]{3,6}\b", svg))
-    assert found <= {light for light, _ in palette.COLOURS.values()}
 
 
 # --- the facts -------------------------------------------------------------

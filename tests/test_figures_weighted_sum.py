@@ -1,37 +1,18 @@
 """The weighted sum's pictures show what the helpers compute."""
 
-import itertools
 import math
 import re
 
 import numpy as np
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.patches import Polygon, Rectangle
 
+from tests.figures import draw, states, texts
 from utils import trained
 from utils.explore import palette
-from utils.explore.picture import house_style
 from utils.figures import weighted_sum as chapter
 
 TOKENS = ["The", "developer", "deployed", "application"]
-EXPLORABLES = (
-    chapter.idea,
-    chapter.flow,
-    chapter.turn,
-    chapter.steps,
-    chapter.pull,
-)
-
-
-def states(explorable, step=1):
-    """Every state; with a step, some of them, the first and last too."""
-    found = explorable.states()
-    return pytest.mark.parametrize(
-        "state",
-        {str(s): s for s in (*found[::step], found[-1])}.values(),
-        ids=str,
-    )
 
 
 def by_loops(X, W_Q, W_K, W_V, causal=False):
@@ -69,15 +50,6 @@ INPUTS = {"learn": (EYE, EYE, EYE, EYE), "abc": ABC}
 NAMES = {"learn": ["I", "learn"], "abc": ["A", "B", "C"]}
 
 
-def draw(explorable, state):
-    with house_style(explorable.name):
-        return explorable.draw(**state)
-
-
-def texts(axes):
-    return [text.get_text() for text in axes.texts]
-
-
 def shown(weights):
     """Weights as the book prints them in a figure."""
     return [
@@ -99,57 +71,6 @@ def number(text):
 
 def heights(axes):
     return [bar.get_width() for bar in axes.containers[0]]
-
-
-# --- all of them -----------------------------------------------------------
-
-
-SPREAD = [
-    (explorable, state)
-    for explorable in EXPLORABLES
-    for state in (
-        *explorable.states()[:: max(1, len(explorable.states()) // 14)],
-        explorable.states()[-1],
-        explorable.start(),
-    )
-]
-
-
-@pytest.mark.parametrize(("explorable", "state"), SPREAD, ids=str)
-def test_no_text_is_cut_off_or_lies_on_another(explorable, state):
-    with house_style(explorable.name):
-        figure = explorable.draw(**state)
-        FigureCanvasAgg(figure).draw()
-        found = [
-            text
-            for axes in figure.axes
-            for text in (
-                *axes.texts,
-                *(axes.get_xticklabels() if axes.axison else ()),
-                *(axes.get_yticklabels() if axes.axison else ()),
-                axes.title,
-                axes._left_title,
-            )
-            if text.get_text().strip()
-        ]
-        assert min(text.get_fontsize() for text in found) >= 9
-        boxes = [(t.get_text(), t.get_window_extent()) for t in found]
-    assert figure.get_size_inches()[0] == 4.8
-    for name, box in boxes:
-        assert figure.bbox.x0 <= box.x0, name
-        assert box.x1 <= figure.bbox.x1, name
-        assert figure.bbox.y0 <= box.y0, name
-        assert box.y1 <= figure.bbox.y1, name
-    for (one, a), (other, b) in itertools.combinations(boxes, 2):
-        # a box is higher than the letters in it
-        assert not a.shrunk(1, 0.7).overlaps(b.shrunk(1, 0.7)), (one, other)
-
-
-@pytest.mark.parametrize(("explorable", "state"), SPREAD, ids=str)
-def test_every_colour_is_the_books(explorable, state):
-    svg = explorable.svg(**state)
-    found = set(re.findall(r"#[0-9a-f]{3,6}\b", svg))
-    assert found <= {light for light, _ in palette.COLOURS.values()}
 
 
 # --- the facts -------------------------------------------------------------
@@ -567,10 +488,3 @@ def test_no_shape_is_drawn_that_is_not_a_cell_or_an_outline():
     for explorable in (chapter.idea, chapter.flow, chapter.steps):
         (axes,) = draw(explorable, explorable.start()).axes
         assert all(isinstance(patch, Rectangle) for patch in axes.patches)
-
-
-def test_no_slider_has_a_name_that_a_form_already_has():
-    # form.elements.length is a number: the page would lose its controls
-    for explorable in EXPLORABLES:
-        for slider in explorable.sliders:
-            assert slider.name not in ("length", "item", "namedItem")

@@ -4,6 +4,8 @@ Every state of every explorable is set by its own controls on the built page,
 and the whole picture and its sentence are compared with what Python draws.
 """
 
+import re
+
 import pytest
 
 from tests.browse import (
@@ -14,7 +16,7 @@ from tests.browse import (
     settings_of,
     shown_explorables,
 )
-from utils.explore import frames
+from utils.explore import frames, palette
 
 pytestmark = pytest.mark.browser
 
@@ -45,3 +47,11 @@ def test_every_state_on_the_page_equals_a_fresh_draw(
         shown, drawn = read_picture(tab, name, svg)
         assert shown == drawn, f"{name} at {state} is not what Python draws"
         assert caption(tab, name) == sentence
+
+
+def test_every_colour_is_the_books(fresh):
+    """A colour that is not in the palette would not follow the theme."""
+    light = {light for light, _ in palette.COLOURS.values()}
+    for name, drawn in fresh.items():
+        for svg, _ in drawn:
+            assert set(re.findall(r"#[0-9a-f]{3,6}\b", svg)) <= light, name
