@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from fractions import Fraction
+from functools import cache
 from html.parser import HTMLParser
 
 import pytest
@@ -18,8 +19,14 @@ SEEDS = range(40)
 VOID = {"meta", "br"}
 
 
+@cache
+def problems(seed):
+    """The problems of a seed: made once, and looked at by many tests."""
+    return tuple(make_problems(seed))
+
+
 def problem(name, seed):
-    return next(one for one in make_problems(seed) if one.name == name)
+    return next(one for one in problems(seed) if one.name == name)
 
 
 def both(name):
@@ -172,7 +179,7 @@ def test_costs_are_counted():
 
 def test_no_number_needs_a_calculator():
     for seed in SEEDS:
-        for one in make_problems(seed):
+        for one in problems(seed):
             for value in flat(one.answer.values()):
                 assert isinstance(value, int | Fraction | str)
                 if isinstance(value, Fraction):
@@ -212,7 +219,7 @@ class Tags(HTMLParser):
 
 
 def html(seed, **options):
-    return sheet_html(make_problems(seed), seed, **options)
+    return sheet_html(problems(seed), seed, **options)
 
 
 @pytest.mark.parametrize("filled", [False, True])
@@ -231,9 +238,9 @@ def test_the_same_seed_gives_the_same_html(filled):
 
 
 def test_each_seed_has_its_own_problems():
-    for kind in range(len(make_problems(0))):
-        name = make_problems(0)[kind].name
-        found = {str(make_problems(seed)[kind]) for seed in SEEDS}
+    for kind, first in enumerate(problems(0)):
+        name = first.name
+        found = {str(problems(seed)[kind]) for seed in SEEDS}
         least = 20 if name not in ("masks", "positions") else 5
         assert len(found) >= least, name
     sheets = {re.sub("[Ss]heet \\d+", "", html(seed)) for seed in SEEDS}
@@ -263,7 +270,7 @@ def test_the_sheet_has_the_boxes_and_the_key_what_stands_in_them():
 
 
 def test_each_problem_is_on_one_page():
-    names = [one.name for one in make_problems(3)]
+    names = [one.name for one in problems(3)]
     assert names == [name for page in PAGES for name in page]
 
 
@@ -386,7 +393,7 @@ def test_the_same_seed_gives_the_same_pdf(printer):
 @pytest.mark.browser
 @pytest.mark.parametrize("filled", [False, True])
 def test_nothing_is_cut_off_and_nothing_overlaps(browser, filled):
-    tab = browser.new_page(viewport={"width": 673, "height": 900})  # 178 mm
+    tab = browser.new_page(viewport={"width": 657, "height": 900})  # A4
     tab.emulate_media(media="print")
     for seed in SEEDS:
         tab.set_content(html(seed, filled=filled))
@@ -410,7 +417,7 @@ def test_nothing_is_cut_off_and_nothing_overlaps(browser, filled):
 @pytest.mark.browser
 def test_each_page_is_short_enough_for_letter(browser):
     """Letter leaves 248 mm: the first page has a header besides."""
-    tab = browser.new_page(viewport={"width": 673, "height": 900})
+    tab = browser.new_page(viewport={"width": 657, "height": 900})
     tab.emulate_media(media="print")
     for seed in SEEDS:
         tab.set_content(html(seed))

@@ -165,11 +165,11 @@ def _attention(random):
     X = [[1, 0], [0, 1], [1, 1]]
     random.shuffle(X)
     W_Q, W_K, W_V = (_matrix(random, 2, 2, 0, 2) for _ in range(3))
+    if not all(a * d - b * c for (a, b), (c, d) in (W_Q, W_K, W_V)):
+        return _attention(random)  # two tokens would ask or offer alike
     Q, K, V = (project(X, W) for W in (W_Q, W_K, W_V))
     products = attention_scores(Q, K)
-    sharp = all(np.linalg.matrix_rank(W) == 2 for W in (W_Q, W_K, W_V))
-    small = products.max() <= 4
-    if not (sharp and small) or (products == products.T).all():
+    if products.max() > 4 or (products == products.T).all():
         return _attention(random)
     factor = 2**0.5 * np.log(2)
     output, weights = scaled_dot_product_attention(Q, factor * K, V)

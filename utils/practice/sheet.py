@@ -79,8 +79,8 @@ def sheet_html(problems, seed, paper="a4", filled=False):
 def _who():
     return (
         '<p class="who">Name <span></span> Date <span></span></p>'
-        "<p>No calculator is needed. Rows are queries, columns are keys; "
-        "leave weights as fractions.</p>\n"
+        "<p>No calculator is needed. Rows are queries, columns keys; weights "
+        "are fractions.</p>\n"
     )
 
 
@@ -175,7 +175,7 @@ def _attention(given, answer, filled):
         "<i>s</i> · ln 2, and its exponential is 2<sup><i>s</i></sup> "
         "(1, 2, 4, 8, 16 for <i>s</i> = 0, 1, 2, 3, 4).</p>"
         f'<div class="row">{inputs}</div><div class="row">{projected}</div>'
-        f'<div class="row">{met}</div>'
+        f'<div class="row even">{met}</div>'
         + named("output", output)
         + lines(2, filled)
     )
