@@ -1,0 +1,1 @@
+"""Practice: quizzes and worksheets whose answers the helpers compute."""
