@@ -10,6 +10,7 @@ from collections import namedtuple
 from pathlib import Path
 
 import requests
+
 from class_peek import peek
 
 __all__ = ["Attempt", "SECRET", "attempts_of", "problems", "write_secret"]
@@ -129,9 +130,7 @@ def over_the_network(student, token, name, room):
     yield "cookie: contents", student.try_("GET", contents)
     yield "cookie: files", student.try_("GET", f"{server}files/{SECRET}")
     bearer = {"Authorization": f"token {token}"}
-    yield "token: contents", requests.get(
-        contents, headers=bearer, timeout=60
-    )
+    yield "token: contents", requests.get(contents, headers=bearer, timeout=60)
     link = f"{student.server}api/contents/link-to-{name}/{SECRET}"
     yield "own server: link", student.try_("GET", link)
     home = room.homes[name]

@@ -1,13 +1,14 @@
-"""Peak memory of each student's processes, watched from outside.
+"""Memory and processor time of each student's processes, from outside.
 
 Proportional set size (PSS): a page that k processes share counts 1/k to
 each, so that the sum over all students is what the machine really holds.
 """
 
+import os
 import threading
 from pathlib import Path
 
-__all__ = ["MemoryWatch", "held_bytes"]
+__all__ = ["MemoryWatch", "held_bytes", "used_seconds"]
 
 EVERY_SECONDS = 0.5
 
@@ -58,6 +59,14 @@ class MemoryWatch:
 def held_bytes(names, folder, proc="/proc"):
     """What each student's processes hold now.
 
+    Parameters
+    ----------
+    names : sequence of str
+    folder : Path
+        The room's folder.
+    proc : str
+        Where the system describes its processes.
+
     Returns
     -------
     dict of int
@@ -79,10 +88,32 @@ def held_bytes(names, folder, proc="/proc"):
     return held
 
 
-def pss_bytes(rollup):
-    """Read the proportional set size from a smaps_rollup.
+def used_seconds(name, proc="/proc"):
+    """Processor time that a student's processes have used so far.
 
-    >>> pss_bytes("Rss:  20 kB\\nPss:   5 kB\\nPss_Anon:   1 kB\\n")
+    Returns
+    -------
+    float
+        Seconds, of those that ended (git, for one) as well.
+    """
+    mark = f"JUPYTERHUB_USER={name}".encode()
+    ticks = 0
+    for place in Path(proc).glob("[0-9]*"):
+        try:
+            if mark not in (place / "environ").read_bytes().split(b"\0"):
+                continue
+            stat = (place / "stat").read_text()
+        except OSError:
+            continue
+        # after the name in brackets: user, system, and both of the children
+        ticks += sum(map(int, stat.rpartition(")")[2].split()[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def pss_bytes(rollup):
+    r"""Read the proportional set size from a smaps_rollup.
+
+    >>> pss_bytes("Rss:  20 kB\nPss:   5 kB\nPss_Anon:   1 kB\n")
     5120
     """
     for line in rollup.splitlines():

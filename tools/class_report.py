@@ -95,13 +95,14 @@ def lines_of(run):
     peaks = run["peak_bytes"]
     lines = [
         f"{run['students']} students at once on {run['cores']} cores, "
-        f"commit {run['commit'][:10]}",
+        f"commit {run['commit'][:10]}, {busy(run)}",
     ]
     for step, words in STEPS.items():
         lines.append(f"  {words:18} {spread(run['seconds'][step], 's')}")
     lines += [
         f"time to first figure: median {percentile(figure, 0.5):.1f} s, "
         f"p95 {percentile(figure, 0.95):.1f} s after login",
+        f"processor time to first figure: {spread(run['used_seconds'], 's')}",
         f"a slider's move:      {spread([1000 * m for m in moves], 'ms')} "
         f"({len(moves)} moves)",
         f"peak memory per student: median "
@@ -109,12 +110,22 @@ def lines_of(run):
         f"{max(peaks) / MIB:.0f} MiB; hub and proxy "
         f"{run['hub_bytes'] / MIB:.0f} MiB",
         "students on a node = (memory - 1 GiB system - hub) / largest peak: "
-        + ", ".join(
-            f"{node_students(n * GIB, max(peaks), run['hub_bytes'])} on {n} GiB"
-            for n in NODES_GIB
-        ),
+        + nodes(max(peaks), run["hub_bytes"], "{} on {} GiB"),
     ]
     return lines
+
+
+def nodes(student_bytes, hub_bytes, words):
+    """Students on nodes of several sizes, in words."""
+    return ", ".join(
+        words.format(node_students(n * GIB, student_bytes, hub_bytes), n)
+        for n in NODES_GIB
+    )
+
+
+def busy(run):
+    """What else the machine did before the class began."""
+    return f"load {run['load_before']:.1f} from other work"
 
 
 def spread(values, unit):
@@ -134,32 +145,38 @@ def guide_table(runs):
         As they stand in the record, fewest students first.
     """
     rows = [
-        "| students at once | first figure, median | p95 | a slider's move, "
-        "p95 | peak memory of a student |",
-        "|--:|--:|--:|--:|--:|",
+        "| students at once | first figure, median | p95 | processor time "
+        "of it | a slider's move, p95 | peak memory of a student |",
+        "|--:|--:|--:|--:|--:|--:|",
     ]
     for run in runs:
         figure = run["seconds"]["figure"]
         rows.append(
             f"| {run['students']} | {percentile(figure, 0.5):.0f} s "
             f"| {percentile(figure, 0.95):.0f} s "
+            f"| {percentile(run['used_seconds'], 0.5):.1f} s "
             f"| {percentile(run['move_seconds'], 0.95):.1f} s "
             f"| {max(run['peak_bytes']) / MIB:.0f} MiB |"
         )
     student = max(max(run["peak_bytes"]) for run in runs)
     hub = max(run["hub_bytes"] for run in runs)
     last = runs[-1]
-    holds = ", ".join(
-        f"**{node_students(n * GIB, student, hub)}** on {n} GiB"
-        for n in NODES_GIB
-    )
+    holds = nodes(student, hub, "**{}** on {} GiB")
+    used = max(percentile(run["used_seconds"], 0.5) for run in runs)
+    loads = ", ".join(f"{run['load_before']:.1f}" for run in runs)
     rows += [
         "",
         f"Measured {last['date']} on {last['cores']} cores of {last['cpu']}, "
-        f"JupyterHub {last['versions']['jupyterhub']}.",
+        f"JupyterHub {last['versions']['jupyterhub']}; load from other work "
+        f"when each class began: {loads}.",
         "",
-        "Students on a node = (its memory − 1 GiB for the system − "
-        f"{hub / MIB:.0f} MiB for the hub) / {student / MIB:.0f} MiB: {holds}.",
+        "**Memory.** Students on a node = (its memory − 1 GiB for the system "
+        f"− {hub / MIB:.0f} MiB for the hub) / {student / MIB:.0f} MiB: "
+        f"{holds}.",
+        "",
+        "**Time.** If all log in at once, the last of N students sees the "
+        f"first figure after about N × {used:.1f} s / cores: "
+        f"{30 * used / 4:.0f} s for 30 students on 4 free cores.",
     ]
     return "\n".join(rows)
 

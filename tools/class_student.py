@@ -6,7 +6,9 @@ import time
 from urllib.parse import quote, urlencode, urljoin
 
 import requests
+
 from class_kernel import Kernel, KernelError
+from class_memory import used_seconds
 from class_room import BRANCH, FOLDER
 
 __all__ = ["Student"]
@@ -39,6 +41,7 @@ class Student:
         self.kernels = []
         self.start = None
         self.seconds = {}
+        self.used = {}
 
     # --- in, and to the first page -------------------------------------
 
@@ -127,9 +130,10 @@ class Student:
             self.browser.get(url, timeout=SECONDS).raise_for_status()
 
     def note(self, what):
-        """Note how long after login this came, if it is the first."""
-        seconds = time.perf_counter() - self.start
-        self.seconds.setdefault(what, seconds)
+        """Note how long after login this came, and what it had cost."""
+        if what not in self.seconds:
+            self.seconds[what] = time.perf_counter() - self.start
+            self.used[what] = used_seconds(self.name)
 
     # --- a chapter ------------------------------------------------------
 

@@ -66,6 +66,7 @@ def hold_class(room, chapters, say=print):
         finally:
             student.close()
 
+    load = os.getloadavg()[0]
     with MemoryWatch(names, room.folder) as watch:
         with ThreadPoolExecutor(len(students)) as pool:
             days = [pool.submit(attend, student) for student in students]
@@ -83,13 +84,13 @@ def hold_class(room, chapters, say=print):
         "versions": {name: version(name) for name in PACKAGES},
         "chapters": list(chapters),
         "isolated": room.isolated,
+        "load_before": round(load, 1),
         "seconds": {
             step: [round(s.seconds[step], 2) for s in students]
             for step in students[0].seconds
         },
-        "move_seconds": [
-            round(m, 3) for day in days for m in day.result()[0]
-        ],
+        "used_seconds": [round(s.used["figure"], 2) for s in students],
+        "move_seconds": [round(m, 3) for day in days for m in day.result()[0]],
         "peak_bytes": [watch.peaks[name] for name in names],
         "hub_bytes": watch.peak_hub,
         "total_bytes": watch.peak_total,
@@ -108,9 +109,8 @@ def student_day(student, chapters, room, texts, together):
     """
     student.arrive(room.repository, chapters[0])
     kernels = [student.run_chapter(chapter) for chapter in chapters]
-    commit = kernels[0].run(
-        "!git rev-parse HEAD"  # in the folder of the chapter, as a student
-    ).strip()
+    # the kernel runs in the chapter's folder, as the student
+    commit = kernels[0].run("!git rev-parse HEAD").strip()
     if commit != room.commit:
         raise RuntimeError(f"{student.name} pulled {commit}, not the book")
     write_secret(student, texts[student.name])
