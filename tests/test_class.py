@@ -21,6 +21,7 @@ from class_kernel import Kernel, KernelError
 from class_memory import held_bytes, used_seconds
 from class_peek import peek
 from class_report import GIB, MIB, guide_table, node_students, percentile
+from class_room import BRANCH, FOLDER, link_of
 from class_stage import open_to_all
 from simulate_class import count_of_students
 
@@ -106,14 +107,13 @@ def test_the_limits_hold_what_was_measured(root):
 
 def test_a_chapters_own_utils_come_with_it(root):
     """The class, Kubernetes and the link name one folder for the book."""
-    from class_room import FOLDER
-
     chart = settings(root, "kubernetes.yaml")["singleuser"]
     assert chart["extraEnv"]["PYTHONPATH"] == f"/home/jovyan/{FOLDER}"
     guide = (root / "hub/README.md").read_text("utf-8")
-    assert f"targetpath={FOLDER}&" in guide
-    (place,) = re.findall(rf"urlpath=lab%2Ftree%2F{FOLDER}%2F(\S+)", guide)
-    assert (root / place.replace("%2F", "/")).is_file()
+    first = "book/01_motivation.ipynb"
+    assert (root / first).is_file()
+    link = link_of("https://YOUR-HUB", "https://HOST/OWNER/REPOSITORY", first)
+    assert link.replace(f"branch={BRANCH}", "branch=main") in guide
 
 
 def test_the_guides_figures_are_the_records(root):

@@ -17,11 +17,12 @@ import tempfile
 import time
 import urllib.request
 from pathlib import Path
+from urllib.parse import urlencode
 
 from class_programs import end_all, free_port, run, start, wait_for
 from class_stage import stage_environment
 
-__all__ = ["BRANCH", "FOLDER", "Room", "room", "sweep_users"]
+__all__ = ["BRANCH", "FOLDER", "Room", "link_of", "room", "sweep_users"]
 
 ROOT = Path(__file__).resolve().parent.parent
 PROXY = ROOT / "hub/node_modules/.bin/configurable-http-proxy"
@@ -81,6 +82,38 @@ def room(num_students, home_mode=0o700):
         yield Room(
             folder, settings, f"git://127.0.0.1:{port}/book.git", commit
         )
+
+
+def link_of(url, repository, chapter):
+    """The one link that a class is given.
+
+    Parameters
+    ----------
+    url : str
+        The hub's address.
+    repository : str
+        Where the book is pulled from.
+    chapter : str
+        What opens: a path in the repository.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> link_of("https://hub", "https://host/book", "book/a.ipynb")[:37]
+    'https://hub/hub/user-redirect/git-pul'
+    """
+    query = urlencode(
+        {
+            "repo": repository,
+            "branch": BRANCH,
+            "targetpath": FOLDER,
+            "urlpath": f"lab/tree/{FOLDER}/{chapter}",
+        }
+    )
+    return f"{url}/hub/user-redirect/git-pull?{query}"
 
 
 def make_homes(stack, parent, names, as_users, mode):

@@ -3,13 +3,13 @@
 import json
 import re
 import time
-from urllib.parse import quote, urlencode, urljoin
+from urllib.parse import quote, urljoin, urlsplit
 
 import requests
 
 from class_kernel import Kernel, KernelError
 from class_memory import used_seconds
-from class_room import BRANCH, FOLDER
+from class_room import FOLDER, link_of
 
 __all__ = ["Student"]
 
@@ -47,16 +47,7 @@ class Student:
 
     def arrive(self, repository, chapter):
         """Follow the class's link, log in, wait, and land in JupyterLab."""
-        place = f"lab/tree/{FOLDER}/{chapter}"
-        query = urlencode(
-            {
-                "repo": repository,
-                "branch": BRANCH,
-                "targetpath": FOLDER,
-                "urlpath": place,
-            }
-        )
-        link = f"{self.url}/hub/user-redirect/git-pull?{query}"
+        link = link_of(self.url, repository, chapter)
         page = self.visit(link)
         fields = {
             "username": self.name,
@@ -72,9 +63,9 @@ class Student:
         )
         page = self.wait_for_server(page, link)
         self.note("server")
-        self.pull(page, query)
+        self.pull(page)
         self.note("book")
-        self.load_lab(place)
+        self.load_lab(f"lab/tree/{FOLDER}/{chapter}")
         self.note("lab")
 
     def visit(self, url):
@@ -97,10 +88,11 @@ class Student:
                 return self.visit(link)
         raise RuntimeError(f"{self.name}: the server never came up")
 
-    def pull(self, page, query):
+    def pull(self, page):
         """Wait for nbgitpuller, whose page has just been opened."""
         if "/git-pull" not in page.url:
             raise RuntimeError(f"{self.name}: landed on {page.url}")
+        query = urlsplit(page.url).query
         last = {}
         for last in self.events(f"{self.server}git-pull/api?{query}"):
             if last.get("phase") in ("finished", "error"):

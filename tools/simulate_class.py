@@ -36,7 +36,7 @@ NEEDS_ROOT = (
 )
 
 
-def hold_class(room, chapters, say=print):
+def hold_class(room, chapters):
     """Let every student of a room do all at once.
 
     Returns
@@ -163,6 +163,7 @@ def main(arguments=None):
     begin = time.perf_counter()
     print(f"Starting the hub for {options.students} students.", flush=True)
     with room(options.students, options.home_mode) as place:
+        print(f"The hub runs at {place.url}; they log in.", flush=True)
         try:
             run, attempts = hold_class(place, options.chapters)
         except Exception:
