@@ -63,8 +63,8 @@ bench: book $(BENCH)/.ready
 
 # As root students are users of the system, kept apart; RECORD=1 stores it.
 class: $(CLASS)/.ready
-	$(CLASS)/bin/python tools/simulate_class.py --students $(STUDENTS) \
-	    $(if $(RECORD),--record)
+	@$(CLASS)/bin/python tools/simulate_class.py \
+	    --students $(STUDENTS) $(if $(RECORD),--record)
 
 clean:
 	rm -rf _build .pytest_cache .ruff_cache .hypothesis

@@ -168,11 +168,13 @@ def guide_table(runs):
         "",
         f"Measured {last['date']} on {last['cores']} cores of {last['cpu']}, "
         f"JupyterHub {last['versions']['jupyterhub']}; load from other work "
-        f"when each class began: {loads}.",
+        f"when each class began: {loads}. Such work stretches the times on "
+        "the clock; processor time and memory it leaves much as they are.",
         "",
         "**Memory.** Students on a node = (its memory − 1 GiB for the system "
         f"− {hub / MIB:.0f} MiB for the hub) / {student / MIB:.0f} MiB: "
-        f"{holds}.",
+        f"{holds}. A chapter that imports torch takes more, up to the "
+        "student's limit: if all run one at once, divide by the limit.",
         "",
         "**Time.** If all log in at once, the last of N students sees the "
         f"first figure after about N × {used:.1f} s / cores: "
