@@ -190,4 +190,8 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        print("stopped; all cleared away", file=sys.stderr)
+        sys.exit(130)
