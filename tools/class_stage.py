@@ -36,7 +36,10 @@ def stage_environment(folder, copy):
         What its processes need in their environment.
     """
     if not copy:
-        return Path(sys.executable), {"PATH": search_path(sys.prefix)}
+        same = {"PATH": search_path(sys.prefix)}
+        if "LD_LIBRARY_PATH" in os.environ:  # it may be how Python is found
+            same["LD_LIBRARY_PATH"] = os.environ["LD_LIBRARY_PATH"]
+        return Path(sys.executable), same
     base = Path(sys.base_prefix)
     environment = {}
     if not open_to_all(base):
