@@ -180,3 +180,24 @@ def problems(attempts):
         if way not in NO_CONTROL and not own.get(way):
             lines.append(f"{way}: shows nobody even their own file")
     return lines
+
+
+def without_users(lines):
+    """The problems that are the hub's own: it alone keeps these doors.
+
+    Kernels, and what a server reads for its student, are kept apart by the
+    system's users; without them only the hub's part can be asked for.
+
+    Examples
+    --------
+    >>> without_users(
+    ...     [
+    ...         "ann saw bob's file (kernel: read)",
+    ...         "ann saw bob's file (own server: link)",
+    ...         "ann saw bob's file (token: contents)",
+    ...     ]
+    ... )
+    ["ann saw bob's file (token: contents)"]
+    """
+    systems = ("(kernel: ", "(own server: ")
+    return [x for x in lines if not any(part in x for part in systems)]

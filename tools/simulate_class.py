@@ -18,7 +18,12 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
 
-from class_isolation import attempts_of, problems, write_secret
+from class_isolation import (
+    attempts_of,
+    problems,
+    without_users,
+    write_secret,
+)
 from class_memory import MemoryWatch
 from class_report import lines_of, store
 from class_room import room
@@ -175,7 +180,7 @@ def main(arguments=None):
     ways = sorted({a.way for a in others})
     if not place.isolated:
         print(NEEDS_ROOT)
-        found = [line for line in found if "(kernel: " not in line]
+        found = without_users(found)
     if found:
         print("\n".join(["FILES WERE SEEN", *found]))
     elif place.isolated:
