@@ -69,6 +69,7 @@ def copy_for(value, torch):
 
 
 def to_numpy(value):
+    """An array or a tensor as an array."""
     if hasattr(value, "detach"):
         value = value.detach().cpu()
         if value.is_floating_point() and "bfloat16" in str(value.dtype):
@@ -78,11 +79,8 @@ def to_numpy(value):
 
 
 def describe(value):
-    return getattr(value, "shape", None) and _shape(value) or repr(value)
-
-
-def _shape(value):
-    return str(tuple(value.shape))
+    """The shape of an array or tensor, or else the value."""
+    return str(tuple(value.shape)) if np.ndim(value) else repr(value)
 
 
 def same(one, other):
