@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from utils.attention import softmax
+from utils.attention import scaled_dot_product_attention, softmax
 from utils.practice import (
     check_attention,
     check_causal_mask,
@@ -34,11 +34,29 @@ def test_an_error_is_shown_with_the_readers_own_line():
     assert verdict.headline == "my_scores: your code raised ValueError"
     line = my_scores.__code__.co_firstlineno + 2
     assert f"line {line}: return Q @ Kt  # the line that fails" in text
-    assert "called with Q (3, 4), K (5, 4)" in text
+    assert "called with Q (2, 3, 4), K (2, 5, 4)" in text
     assert "utils/practice" not in text
     assert __file__ not in text, "paths differ from machine to machine"
     assert isinstance(verdict.error, ValueError)
     assert verdict.mistakes == ()
+
+
+def test_the_transpose_of_too_many_axes_is_explained():
+    text = repr(check_scaled_scores(lambda Q, K: Q @ K.T))
+    assert ".T turns all axes around" in text
+    assert "turns all axes" not in repr(check_softmax(lambda s: s @ s.T + s))
+
+
+def test_a_mask_may_be_required_left_out_or_not_taken():
+    def required(Q, K, V, mask):
+        return scaled_dot_product_attention(Q, K, V, mask)
+
+    def without(Q, K, V):
+        return scaled_dot_product_attention(Q, K, V)
+
+    assert len(check_attention(required).lines) == 1
+    lines = check_attention(without).lines
+    assert lines[1] == "It takes no mask: it was tried without."
 
 
 def test_an_error_below_is_shown_where_the_reader_called():
@@ -138,7 +156,7 @@ def test_nan_and_shape_and_sums_are_said():
     text = repr(check_causal_mask(lambda n: np.eye(n, dtype=bool)))
     assert "It hides 3 pairs that it should not, the first at (1, 0)" in text
     text = repr(check_scaled_scores(lambda Q, K: np.round(Q @ K.mT)))
-    assert "numbers differ, the first at (0, 0): " in text
+    assert "numbers differ, the first at (0, 0, 0): " in text
     text = repr(check_softmax(lambda s: (softmax(s), s, s)))
     assert "It gave 3 arrays, not 1" in text
 

@@ -56,18 +56,12 @@ def judge(task, function):
 def _as_far_as_taken(task, reader):
     """The trials; an argument such as a mask may be one it does not take."""
     stages = task.stages()
-    fewest = min(len(trial) for trials in stages for trial in trials)
-    return [
-        kept
+    taken = [
+        [trial for trial in trials if reader.takes(len(trial))]
         for trials in stages
-        if (
-            kept := [
-                trial
-                for trial in trials
-                if len(trial) == fewest or reader.takes(len(trial))
-            ]
-        )
     ]
+    # none at all: let the call say why
+    return [trials for trials in taken if trials] or stages
 
 
 def _promise(task, reader):

@@ -103,7 +103,7 @@ def _scores_stages():
         (rng.normal(size=(h, n, d)), rng.normal(size=(h, m, d)))
         for n, m, d, h in shapes
     ]
-    return [one_head, heads]
+    return [heads, one_head]
 
 
 def _divided(divisor):

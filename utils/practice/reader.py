@@ -24,6 +24,9 @@ from utils.practice.arrays import (
 
 __all__ = ["Failed", "Reader"]
 
+_REVERSES = (
+    ".T turns all axes around; .mT, or swapaxes(-1, -2), only the last two."
+)
 _HERE = str(Path(__file__).parent)
 
 
@@ -178,6 +181,8 @@ class Reader:
             source = linecache.getline(path, trace.tb_lineno).strip()
             where = f"In {trace.tb_frame.f_code.co_name}"
             lines.append(f"{where}, line {trace.tb_lineno}: {source}")
+            if ".T" in source and any(np.ndim(one) > 2 for one in given):
+                lines.append(_REVERSES)
         names = zip(self.arguments, given, strict=False)
         shapes = [f"{name} {describe(value)}" for name, value in names]
         return [*lines, f"It was called with {', '.join(shapes)}."]
