@@ -91,7 +91,7 @@ def test_nothing_returned():
         softmax(scores)
 
     text = repr(check_softmax(mine))
-    assert "mine(scores) gives nothing yet (None)" in text
+    assert "mine: it gives nothing yet (None)" in text
     assert "return is missing" in text
 
 

@@ -98,7 +98,7 @@ class Reader:
         if not self.settled:
             self._settle(values)
         given = [copy_for(value, self.torch) for value in values]
-        answer = _as_arrays(self._run(given), self._call(len(values)))
+        answer = _as_arrays(self._run(given))
         for name, value, now in zip(
             self.arguments, values, given, strict=False
         ):
@@ -112,8 +112,7 @@ class Reader:
                     ],
                 )
         again = _as_arrays(
-            self._run([copy_for(value, self.torch) for value in values]),
-            self._call(len(values)),
+            self._run([copy_for(value, self.torch) for value in values])
         )
         if not all(map(same, answer, again)):
             raise Failed(
@@ -198,10 +197,10 @@ def _name(function):
     return "your function" if name == "<lambda>" else name
 
 
-def _as_arrays(answer, call):
+def _as_arrays(answer):
     if answer is None:
         raise Failed(
-            f"{call} gives nothing yet (None)",
+            "it gives nothing yet (None)",
             ["Write its steps; if they are written, the return is missing."],
         )
     parts = answer if isinstance(answer, tuple) else (answer,)
@@ -213,7 +212,7 @@ def _as_arrays(answer, call):
             array = np.array(None, dtype=object)
         if array.dtype.kind not in "fiub":
             raise Failed(
-                f"{call} gives no numbers",
+                "it gives no numbers",
                 [f"It gave {type(part).__name__}, not an array of numbers."],
             )
         arrays.append(np.array(array))
