@@ -168,7 +168,7 @@ def test_a_verdict_in_html_is_escaped():
     html = check_softmax(mine)._repr_html_()
     assert "<script>" not in html
     assert "&lt;script&gt;" in html
-    assert html.startswith("<p>")
+    assert html.startswith('<p class="verdict">')
     assert html.endswith("</p>")
 
 

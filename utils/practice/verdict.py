@@ -54,7 +54,7 @@ class Verdict:
         if self.link:
             url = escape(self.link)
             parts.append(f'Reported in public: <a href="{url}">{url}</a>')
-        return f"<p>{'<br>'.join(parts)}</p>"
+        return f'<p class="verdict">{"<br>".join(parts)}</p>'
 
     def _marked(self):
         return f"{'✓' if self.right else '✗'} {self.headline}"
