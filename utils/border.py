@@ -17,14 +17,16 @@ _AXES = {
 }
 
 
-def as_floats(name, array):
-    """Read an array of real numbers, at least as wide as float64.
+def as_floats(name, array, least=float):
+    """Read an array of real numbers, at least as wide as a float type.
 
     Parameters
     ----------
     name : str
         What the caller calls it.
     array : array_like
+    least : dtype
+        float64 unless told: narrower results are rounded once, at the end.
 
     Returns
     -------
@@ -50,7 +52,7 @@ def as_floats(name, array):
             f"{array.dtype}{hint}"
         )
     dtype = array.dtype if array.dtype.kind == "f" else np.dtype(float)
-    return array.astype(np.result_type(dtype, float), copy=False), dtype
+    return array.astype(np.result_type(dtype, least), copy=False), dtype
 
 
 def refuse(name, array, bad):
@@ -109,19 +111,21 @@ def is_real(value):
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def read_arrays(mask=None, **arrays):
+def read_arrays(mask=None, least=float, **arrays):
     """Read what attention takes, by its letters, and check that it fits.
 
     Parameters
     ----------
     mask : array_like of bool, shape (..., N, M), optional
+    least : dtype
+        The float type that the arrays are widened to, at least.
     **arrays : array_like
         Some of X, W, Q, K and V.
 
     Returns
     -------
     arrays : dict of str to ndarray
-        At least as wide as float64, in the order given; the mask last.
+        At least as wide as `least`, in the order given; the mask last.
     dtype : dtype
         The common float type of the inputs, to give results in.
 
@@ -139,7 +143,7 @@ def read_arrays(mask=None, **arrays):
     """
     dtypes = []
     for name, array in arrays.items():
-        arrays[name], dtype = as_floats(name, array)
+        arrays[name], dtype = as_floats(name, array, least)
         dtypes.append(dtype)
         refuse(name, arrays[name], ~np.isfinite(arrays[name]))
     if mask is not None:
