@@ -150,7 +150,7 @@ def _measured_point(place):
         page_faults=_or_none(_list),
     )
     point = place.value
-    if point["status"] != "ok":
+    if point["status"] != "ok" or point["experiment"] == "limit":
         place.fields(samples_seconds=_samples(0, 0))
         return
     place.fields(samples_seconds=_samples(1), relative_error=_table)

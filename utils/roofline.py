@@ -111,6 +111,16 @@ def flops(point):
     return _FACTOR[point.direction] * forward
 
 
+def naive_flops(point):
+    """What a naive program computes: all pairs, whatever the mask keeps.
+
+    Its backward pass has four products, not five: it stored the weights.
+    """
+    pairs = point.batch * point.heads * point.queries * point.keys
+    products = 6 if point.direction == "forward+backward" else 2
+    return products * 2 * pairs * point.d
+
+
 def least_bytes(point):
     """Bytes of the inputs and outputs, each moved once."""
     numbers = point.batch * point.d
@@ -185,25 +195,23 @@ def tflops_per_second(point):
 def effective_passes(point, peaks):
     """How often the N × N scores crossed the memory, to explain the time.
 
-    What is left of the time beyond the matrix products, in units of the time
-    of one pass.
+    What is left of a naive program's time beyond its matrix products, in
+    units of the time of one pass.
 
     Returns
     -------
     float
     """
-    left = seconds(point) - flops(point) / peaks.matmul
+    left = seconds(point) - naive_flops(point) / peaks.matmul
     return left / (pass_bytes(point) / peaks.memory)
 
 
 def predicted_seconds(point, peaks, passes):
     """The time of naive attention from the peaks and a count of passes.
 
-    Examples
-    --------
     The inverse of `effective_passes`.
     """
-    matmul = flops(point) / peaks.matmul
+    matmul = naive_flops(point) / peaks.matmul
     return matmul + passes * pass_bytes(point) / peaks.memory
 
 
