@@ -107,7 +107,8 @@ def draw_clocks(device=None):
     ax.minorticks_off()
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)
-    ax.axvline(1, color=MUTED, lw=1)
+    lows = np.arange(len(found))
+    ax.vlines([1] * len(lows), lows + 0.45, lows + 0.92, color=MUTED, lw=1)
     for i, mistake in enumerate(found):
         if i:
             ax.axhline(i, color=GRID, lw=0.7)

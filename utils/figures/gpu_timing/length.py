@@ -96,8 +96,8 @@ def draw_length(mask, direction, N, device=None):
             f"{duration(here.low)} to {duration(here.high)}",
             f"{growth(record, name, **case):.2f}",
         )
-    heads = (f"at N = {N:,}", "20 % to 80 %", "power of N")
-    write_rows(figure, rows, heads, (0.6, 0.83, 0.98))
+    heads = (f"at N = {N:,}", "20 % to 80 %", "power")
+    write_rows(figure, rows, heads, (0.54, 0.82, 0.99))
     return figure
 
 

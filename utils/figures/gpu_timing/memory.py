@@ -80,7 +80,7 @@ def draw_memory(direction, N, device=None):
     ax = figure.add_axes([0.17, foot / height, 0.78, 2.6 / height])
     ax.set_title(f"Peak memory, {DIRECTIONS[direction]}", x=-0.2)
     line = predicted(record, direction)
-    ax.set(xscale="log", yscale="log", ylim=(2e5, 4e9))
+    ax.set(xscale="log", yscale="log", ylim=(1e5, 4e9))
     ax.set_xlim(min(line) / 1.35, max(line) * 1.35)
     ax.set_xticks(list(line), [f"{n:,}" for n in line])
     ax.set_yticks([2.0**20, 2.0**25, 2.0**30])

@@ -99,15 +99,26 @@ def draw_passes(N):
             ax.axhline(i, color=GRID, lw=0.7, zorder=0)
         text = shown_case(mask, direction)
         write(ax, 0.3, i + 0.2, text, ha="left", bold=True)
-        for device, d, passes in published_passes(mask, direction, N):
+        theirs = published_passes(mask, direction, N)
+        for device, d, passes in theirs:
             style = {"mfc": GROUND, "color": INK, "ms": 7, "ls": ""}
             ax.plot(passes, i + 0.5, _MARKS[d], **style)
             if device == "A100":
                 ax.plot(passes, i + 0.5, _MARKS[d], ms=2.5, color=INK)
-        for _, contestant, passes in measured_passes(mask, direction, N):
+        values = [passes for *_, passes in theirs]
+        if values:
+            text = f"{min(values):.1f} to {max(values):.1f}"
+            write(ax, max(values) + 1, i + 0.5, text, ha="left")
+        ours = measured_passes(mask, direction, N)
+        for _, contestant, passes in ours:
             ink, marker = _OURS[contestant]
             style = {"color": ink, "ms": 8, "mec": GROUND, "ls": ""}
-            ax.plot(min(passes, _MOST - 0.5), i + 0.77, marker, **style)
+            ax.plot(min(passes, _MOST - 4), i + 0.79, marker, **style)
+        for side, (_, contestant, passes) in _sides(ours):
+            ink, _ = _OURS[contestant]
+            x = min(passes, _MOST - 4) + 0.9 * side
+            ha = "left" if side > 0 else "right"
+            write(ax, x, i + 0.79, f"{passes:.1f}", ink, ha=ha)
     for i, (text, ink) in enumerate(_LEGEND):
         figure.text(0.04, 0.135 - 0.042 * i, text, color=ink, fontsize=9)
     return figure
@@ -134,6 +145,13 @@ def say_passes(N):
             text += f", {device}{kept} {passes:.1f}"
         told.append(text)
     return f"Naive attention, {N:,} tokens, in passes. {'; '.join(told)}."
+
+
+def _sides(ours):
+    """The least has its number on its left, the greatest on its right."""
+    ordered = sorted(ours, key=lambda row: row[2])
+    sides = [-1] * (len(ordered) - 1) + [1]
+    return zip(sides[-len(ordered) :], ordered, strict=True)
 
 
 _MARKS = {64: "o", 128: "s"}

@@ -97,8 +97,8 @@ def draw_predict(direction, matmul, memory, passes, reveal):
     """
     peaks = Peaks("mine", matmul * 1e12, memory * 1e12, 1.0)
     figure = Figure(figsize=(WIDTH, 3.9))
-    ax = figure.add_axes([0.13, 0.36, 0.83, 0.53])
-    ax.set_title(f"Naive attention, {DIRECTIONS[direction]}", x=-0.15)
+    ax = figure.add_axes([0.16, 0.36, 0.8, 0.53])
+    ax.set_title(f"Naive attention, {DIRECTIONS[direction]}", x=-0.19)
     ax.set(xscale="log", xlim=(_LOW, _HIGH), ylim=(2, 0))
     ax.set_xticks([1e-4, 1e-3, 1e-2, 1e-1, 1])
     ax.set_xticklabels(["0.1 ms", "1 ms", "10 ms", "100 ms", "1 s"])

@@ -70,7 +70,7 @@ def measured_ratios(record, slow, mask, direction):
     return {
         point.queries: paired(point, fast[point.queries])
         for point in points(record, slow, **case)
-        if point.queries in fast
+        if point.queries in fast and point.queries >= LENGTHS[0]
     }
 
 
@@ -196,34 +196,25 @@ _OURS = (
 
 
 def _write_key(figure, record, mask, direction, N):
+    """Each line of the picture with its value at N."""
     name = short_device(record.about["device"]["name"])
-    rows = [
-        (
-            f"{stroke} {text}",
-            ink,
-            measured_ratios(record, slow, mask, direction),
-        )
-        for slow, stroke, text, ink in (
-            ("naive", "●", f"naive / flash, {name}", OTHER),
-            ("naive, preallocated", "▼", "the same, memory kept", KEY),
-        )
-    ]
-    for i, (text, ink, found) in enumerate(rows):
-        y = 0.175 - 0.045 * i
-        write_text(figure, 0.02, y, text, ink)
-        value = f"{times(found[N].median)}×" if N in found else "not there"
-        write_text(figure, 0.98, y, value, INK, "right")
-    for i, (device, sign) in enumerate((("A100", "○"), ("H100", "□"))):
-        y = 0.085 - 0.045 * i
+    rows = []
+    for slow, ink, text in (
+        ("naive", OTHER, f"● naive / flash, {name}"),
+        ("naive, preallocated", KEY, "▼ the same, memory kept"),
+    ):
+        found = measured_ratios(record, slow, mask, direction)
+        value = found[N].median if N in found else None
+        rows.append((text, ink, value))
+    for device, sign in (("A100", "○"), ("H100", "□")):
         found = published_ratios(mask, direction, device, 64)
         text = f"{sign} {device}, FlashAttention-2, published"
-        write_text(figure, 0.02, y, text, INK)
-        value = f"{times(found[N])}×" if N in found else "not there"
-        write_text(figure, 0.98, y, value, INK, "right")
-
-
-def write_text(figure, x, y, text, ink, ha="left"):
-    figure.text(x, y, text, color=ink, fontsize=9, ha=ha)
+        rows.append((text, INK, found.get(N)))
+    for i, (text, ink, value) in enumerate(rows):
+        y = 0.175 - 0.045 * i
+        figure.text(0.02, y, text, color=ink, fontsize=9)
+        told = "none" if value is None else f"{times(value)}×"
+        figure.text(0.98, y, told, color=INK, fontsize=9, ha="right")
 
 
 ratio = Explorable("gpu-timing-ratio", draw_ratio, say_ratio, *case_sliders())

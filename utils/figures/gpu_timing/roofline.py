@@ -111,8 +111,8 @@ def draw_roofline(direction, where, N):
     by_exponentials = (
         flops(naive) / exponentials(naive) * peaks.exponentials / peaks.matmul
     )
-    figure = Figure(figsize=(WIDTH, 4.4))
-    ax = figure.add_axes([0.15, 0.285, 0.8, 0.615])
+    figure = Figure(figsize=(WIDTH, 4.7))
+    ax = figure.add_axes([0.15, 0.325, 0.8, 0.585])
     ax.set_title(f"Under three roofs: {short_device(where)}", x=-0.17)
     ax.set(xscale="log", yscale="log", xlim=(1, 1e4), ylim=(0.006, 2.4))
     ax.set_xticks([1, 10, 100, 1e3, 1e4], ["1", "10", "100", "1,000", "10⁴"])
@@ -149,7 +149,7 @@ def draw_roofline(direction, where, N):
         ("■ flash reaches", VALUE, _rate(places[1][1] * peaks.matmul)),
     )
     for i, (text, ink, value) in enumerate(rows):
-        y = 0.172 - 0.04 * i
+        y = 0.178 - 0.04 * i
         figure.text(0.02, y, text, color=ink, fontsize=9)
         figure.text(0.98, y, value, color=INK, fontsize=9, ha="right")
     return figure

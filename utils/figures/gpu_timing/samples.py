@@ -40,7 +40,7 @@ def draw_samples(mask, direction, N, device=None):
     height = 2.8 + foot
     figure = Figure(figsize=(WIDTH, height))
     ax = figure.add_axes([0.14, foot / height, 0.82, 2.45 / height])
-    ax.set_title(f"Every sample, {shown_case(mask, direction)}", x=-0.15)
+    ax.set_title(f"Every sample in ms, {shown_case(mask, direction)}", x=-0.15)
     rows, most, longest = {}, 0, 0
     for name in shown_contestants(record, **case):
         sign = SIGNS[name]
@@ -58,7 +58,7 @@ def draw_samples(mask, direction, N, device=None):
             duration(point.seconds.median),
             duration(max(point.samples_seconds)),
         )
-    ax.set(xlim=(0, longest + 1), ylim=(0, 1.08 * most), ylabel="ms")
+    ax.set(xlim=(0, longest + 1), ylim=(0, 1.08 * most))
     ax.set_xlabel("round; in each, every contestant ran once")
     ax.grid(axis="y", color=GRID, lw=0.6)
     ax.set_axisbelow(True)
