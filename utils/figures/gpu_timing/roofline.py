@@ -112,8 +112,8 @@ def draw_roofline(direction, where, N):
         flops(naive) / exponentials(naive) * peaks.exponentials / peaks.matmul
     )
     figure = Figure(figsize=(WIDTH, 4.7))
-    ax = figure.add_axes([0.15, 0.325, 0.8, 0.585])
-    ax.set_title(f"Under three roofs: {short_device(where)}", x=-0.17)
+    ax = figure.add_axes([0.17, 0.325, 0.78, 0.585])
+    ax.set_title(f"Under three roofs: {short_device(where)}", x=-0.2)
     ax.set(xscale="log", yscale="log", xlim=(1, 1e4), ylim=(0.006, 2.4))
     ax.set_xticks([1, 10, 100, 1e3, 1e4], ["1", "10", "100", "1,000", "10⁴"])
     ax.set_yticks([0.01, 0.1, 1], ["1 %", "10 %", "100 %"])
