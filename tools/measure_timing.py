@@ -35,9 +35,11 @@ SOURCES = (
     "tools/timing_device.py",
     "tools/timing_plan.py",
     "tools/timing_runs.py",
+    "utils/busy.py",
     "utils/contestants.py",
     "utils/measuring.py",
     "utils/timing.py",
+    "utils/trace.py",
 )
 
 

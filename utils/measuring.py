@@ -6,12 +6,13 @@ rules. They are rules against the ways in which published comparisons go
 wrong: `book/10_gpu_timing.ipynb` shows each.
 """
 
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+
+from utils.busy import Busy, page_faults
 
 # Relative Frobenius errors that the plain program may have, by dtype.
 LIMITS = {"float64": 1e-13, "float32": 2e-6, "float16": 2e-3, "bfloat16": 1e-2}
@@ -280,11 +281,11 @@ def _in_turns(ready, machine, seconds, rounds):
                 own[i].append(call.own_clock(call.run))
                 machine.clock.mark()  # what it left must not hit the next
                 continue
-            before = _page_faults()
+            before = page_faults()
             start = machine.clock.mark()
             kept = call.run()
             marks[i].append((start, machine.clock.mark()))
-            faults[i].append(_page_faults() - before)
+            faults[i].append(page_faults() - before)
             del kept
     for (_, row, _), pairs, counted, mine in zip(
         ready, marks, faults, own, strict=True
@@ -292,50 +293,3 @@ def _in_turns(ready, machine, seconds, rounds):
         taken = mine or machine.clock.seconds(pairs)
         row["samples_seconds"] = [round(s, 9) for s in taken]
         row["page_faults"] = counted or None
-
-
-def _page_faults():
-    if os.name != "posix":
-        return 0
-    import resource
-
-    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-
-
-class Busy:
-    """How busy the machine was with others, from now on. Linux only."""
-
-    def __init__(self):
-        self._start = self._look()
-
-    @staticmethod
-    def _look():
-        try:
-            with open("/proc/stat", encoding="ascii") as file:
-                ticks = [int(n) for n in file.readline().split()[1:9]]
-        except (OSError, ValueError):
-            return None
-        own = sum(os.times()[:4]) * os.sysconf("SC_CLK_TCK")
-        return np.array([*ticks, own], float)
-
-    def so_far(self):
-        """Shares of all processors' time, in percent; None if unknown.
-
-        Returns
-        -------
-        dict of str to float
-            `others`: spent by other processes; `stolen`: by the machine that
-            this one is a guest of; `load`: the mean load of the last minute.
-        """
-        now = self._look()
-        if now is None or self._start is None:
-            return None
-        *ticks, own = now - self._start
-        user, nice, system, idle, wait, irq, soft, stolen = ticks
-        total = max(sum(ticks), 1.0)
-        others = user + nice + system + irq + soft - own
-        return {
-            "others_percent": round(float(100 * max(others, 0) / total), 1),
-            "stolen_percent": round(float(100 * stolen / total), 2),
-            "load": round(os.getloadavg()[0], 2),
-        }

@@ -5,19 +5,14 @@ timing are in `utils.measuring`, the programs that are timed in
 `utils.contestants`, the records in `utils.records`.
 """
 
-import contextlib
-import json
-import os
 import shutil
-import sys
-import tempfile
 import tracemalloc
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import numpy as np
 
 from utils.measuring import EventClock, HostClock, Unsupported
+from utils.trace import operator, peak_of, quiet, trace
 
 BACKENDS = {
     "math": "MATH",
@@ -144,15 +139,15 @@ class TorchMachine(NumpyMachine):
         torch = self.torch
         call.before()
         with (
-            _quiet(),
+            quiet(),
             torch.profiler.profile(
                 activities=[torch.profiler.ProfilerActivity.CPU],
                 profile_memory=self.device == "cpu",
             ) as profile,
         ):
             call.run()
-        events = _trace(profile)
-        peak, method = _peak_of(events), "profiler timeline"
+        events = trace(profile)
+        peak, method = peak_of(events), "profiler timeline"
         if self.device == "cuda":
             call.before()
             torch.cuda.synchronize()
@@ -165,7 +160,7 @@ class TorchMachine(NumpyMachine):
         elif self.device != "cpu":
             peak = method = None
         return {
-            "operator": _operator(events),
+            "operator": operator(events),
             "peak_bytes": peak,
             "memory_method": method,
         }
@@ -201,52 +196,6 @@ def checked_heads(count):
     """
     chosen = np.linspace(0, count - 1, min(count, CHECKED_HEADS))
     return [int(i) for i in chosen.round()]
-
-
-@contextlib.contextmanager
-def _quiet():
-    """Keep what torch's profiler writes past Python from the terminal."""
-    sys.stderr.flush()
-    kept = os.dup(2)
-    try:
-        with open(os.devnull, "wb") as nowhere:
-            os.dup2(nowhere.fileno(), 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-
-
-def _trace(profile):
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "trace.json"
-        profile.export_chrome_trace(str(path))
-        events = json.loads(path.read_text("utf-8"))["traceEvents"]
-    return sorted(
-        (e for e in events if "ts" in e), key=lambda event: event["ts"]
-    )
-
-
-def _peak_of(events):
-    """The highest of the running sum: the profiler's table adds all up."""
-    held = peak = 0
-    for event in events:
-        if event.get("name") == "[memory]":
-            held += event["args"]["Bytes"]
-            peak = max(peak, held)
-    return peak
-
-
-def _operator(events):
-    """The kernel that ran, by the names that the profiler saw."""
-    names = list(dict.fromkeys(event.get("name", "") for event in events))
-    fused = [n for n in names if n.startswith("aten::_scaled_dot_product")]
-    if fused:
-        return fused[0]
-    if any("CompiledFxGraph" in name for name in names):
-        return "compiled by torch.compile"
-    plain = [n for n in names if n in ("aten::bmm", "aten::_softmax")]
-    return " + ".join(plain) or None
 
 
 def torch_inputs(machine, shape, seed=0):
