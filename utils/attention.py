@@ -10,16 +10,7 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from utils.border import as_floats, refuse
-
-_AXES = {
-    "X": ("N", "d_model"),
-    "W": ("d_model", "d_out"),
-    "Q": ("N", "d_k"),
-    "K": ("M", "d_k"),
-    "V": ("M", "d_v"),
-    "mask": ("N", "M"),
-}
+from utils.border import as_floats, read_arrays, refuse
 
 
 def softmax(scores, axis=-1, temperature=1.0):
@@ -106,7 +97,7 @@ def project(X, W):
            [2., 0.],
            [2., 1.]])
     """
-    arrays, dtype = _read(X=X, W=W)
+    arrays, dtype = read_arrays(X=X, W=W)
     return _product("X W", *arrays.values(), dtype)
 
 
@@ -140,7 +131,7 @@ def attention_scores(Q, K):
     array([[0., 2., 2.],
            [2., 0., 2.]])
     """
-    arrays, dtype = _read(Q=Q, K=K)
+    arrays, dtype = read_arrays(Q=Q, K=K)
     return _product("Q Kᵀ", arrays["Q"], arrays["K"].mT, dtype)
 
 
@@ -172,7 +163,7 @@ def scaled_scores(Q, K):
     >>> scaled_scores(np.ones((1, 64)), np.ones((1, 64)))
     array([[8.]])
     """
-    arrays, dtype = _read(Q=Q, K=K)
+    arrays, dtype = read_arrays(Q=Q, K=K)
     return _scaled(**arrays, dtype=dtype)
 
 
@@ -208,7 +199,7 @@ def attention_weights(Q, K, mask=None):
     >>> attention_weights([[0]], [[1], [2], [3]], mask=[[True, True, False]])
     array([[0.5, 0.5, 0. ]])
     """
-    arrays, dtype = _read(Q=Q, K=K, mask=mask)
+    arrays, dtype = read_arrays(Q=Q, K=K, mask=mask)
     return _weights(**arrays).astype(dtype)
 
 
@@ -248,7 +239,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
     array([[0.67, 0.33],
            [0.33, 0.67]])
     """
-    arrays, dtype = _read(Q=Q, K=K, V=V, mask=mask)
+    arrays, dtype = read_arrays(Q=Q, K=K, V=V, mask=mask)
     V = arrays.pop("V")
     weights = _weights(**arrays)
     output = _product("the output", weights, V, dtype)
@@ -274,44 +265,3 @@ def _product(name, A, B, dtype, divisor=1.0):
     if not np.isfinite(product).all():
         raise ValueError(f"{name} holds a number too large for {dtype}")
     return product
-
-
-def _read(mask=None, **arrays):
-    """Check everything at the border; widen to float64 at least."""
-    dtypes = []
-    for name, array in arrays.items():
-        arrays[name], dtype = as_floats(name, array)
-        dtypes.append(dtype)
-        refuse(name, arrays[name], ~np.isfinite(arrays[name]))
-    if mask is not None:
-        arrays["mask"] = mask = np.asarray(mask)
-        if mask.dtype != bool:
-            raise ValueError(
-                "mask must be boolean, where True means may attend; "
-                f"received dtype {mask.dtype}"
-            )
-    _check_shapes(arrays)
-    return arrays, np.result_type(*dtypes)
-
-
-def _check_shapes(arrays):
-    """Name what does not fit, the pattern and the shapes, as einops does."""
-    why, seen = "", {}
-    for name, array in arrays.items():
-        if array.ndim < (1 if name in ("X", "mask") else 2):
-            why = why or f"{name} has too few axes"
-        ends = zip(_AXES[name][::-1], array.shape[::-1], strict=False)
-        for axis, size in ends:
-            known, owner = seen.setdefault(axis, (size, name))
-            if size != known and not (name == "mask" and size == 1):
-                why = why or f"{axis} is {known} in {owner}, {size} in {name}"
-    try:
-        np.broadcast_shapes(*(array.shape[:-2] for array in arrays.values()))
-    except ValueError:
-        why = why or "the axes in front (batch, heads) do not broadcast"
-    if why:
-        pattern = ", ".join(
-            f"{n} (..., {', '.join(_AXES[n])})" for n in arrays
-        )
-        received = ", ".join(f"{n} {a.shape}" for n, a in arrays.items())
-        raise ValueError(f"{why}. Pattern: {pattern}. Received: {received}.")

@@ -7,15 +7,26 @@ from numbers import Integral, Real
 
 import numpy as np
 
+_AXES = {
+    "X": ("N", "d_model"),
+    "W": ("d_model", "d_out"),
+    "Q": ("N", "d_k"),
+    "K": ("M", "d_k"),
+    "V": ("M", "d_v"),
+    "mask": ("N", "M"),
+}
 
-def as_floats(name, array):
-    """Read an array of real numbers, at least as wide as float64.
+
+def as_floats(name, array, least=float):
+    """Read an array of real numbers, at least as wide as a float type.
 
     Parameters
     ----------
     name : str
         What the caller calls it.
     array : array_like
+    least : dtype
+        float64 unless told: narrower results are rounded once, at the end.
 
     Returns
     -------
@@ -41,7 +52,7 @@ def as_floats(name, array):
             f"{array.dtype}{hint}"
         )
     dtype = array.dtype if array.dtype.kind == "f" else np.dtype(float)
-    return array.astype(np.result_type(dtype, float), copy=False), dtype
+    return array.astype(np.result_type(dtype, least), copy=False), dtype
 
 
 def refuse(name, array, bad):
@@ -98,3 +109,72 @@ def is_real(value):
     (True, False, False)
     """
     return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def read_arrays(mask=None, least=float, **arrays):
+    """Read what attention takes, by its letters, and check that it fits.
+
+    Parameters
+    ----------
+    mask : array_like of bool, shape (..., N, M), optional
+    least : dtype
+        The float type that the arrays are widened to, at least.
+    **arrays : array_like
+        Some of X, W, Q, K and V.
+
+    Returns
+    -------
+    arrays : dict of str to ndarray
+        At least as wide as `least`, in the order given; the mask last.
+    dtype : dtype
+        The common float type of the inputs, to give results in.
+
+    Raises
+    ------
+    ValueError
+        If an entry is not a finite real number, the mask is not boolean, or
+        the shapes do not fit: then the pattern and the shapes are named.
+
+    Examples
+    --------
+    >>> arrays, dtype = read_arrays(Q=[[1, 0]], K=[[0, 1], [2, 0]])
+    >>> list(arrays), dtype
+    (['Q', 'K'], dtype('float64'))
+    """
+    dtypes = []
+    for name, array in arrays.items():
+        arrays[name], dtype = as_floats(name, array, least)
+        dtypes.append(dtype)
+        refuse(name, arrays[name], ~np.isfinite(arrays[name]))
+    if mask is not None:
+        arrays["mask"] = mask = np.asarray(mask)
+        if mask.dtype != bool:
+            raise ValueError(
+                "mask must be boolean, where True means may attend; "
+                f"received dtype {mask.dtype}"
+            )
+    _check_shapes(arrays)
+    return arrays, np.result_type(*dtypes)
+
+
+def _check_shapes(arrays):
+    """Name what does not fit, the pattern and the shapes, as einops does."""
+    why, seen = "", {}
+    for name, array in arrays.items():
+        if array.ndim < (1 if name in ("X", "mask") else 2):
+            why = why or f"{name} has too few axes"
+        ends = zip(_AXES[name][::-1], array.shape[::-1], strict=False)
+        for axis, size in ends:
+            known, owner = seen.setdefault(axis, (size, name))
+            if size != known and not (name == "mask" and size == 1):
+                why = why or f"{axis} is {known} in {owner}, {size} in {name}"
+    try:
+        np.broadcast_shapes(*(array.shape[:-2] for array in arrays.values()))
+    except ValueError:
+        why = why or "the axes in front (batch, heads) do not broadcast"
+    if why:
+        pattern = ", ".join(
+            f"{n} (..., {', '.join(_AXES[n])})" for n in arrays
+        )
+        received = ", ".join(f"{n} {a.shape}" for n, a in arrays.items())
+        raise ValueError(f"{why}. Pattern: {pattern}. Received: {received}.")

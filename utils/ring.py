@@ -1,0 +1,93 @@
+"""Ring attention: each machine keeps its queries, keys and values go round."""
+
+import numpy as np
+
+from utils.border import count
+from utils.tiled import finish, merge, part_of
+
+__all__ = ["held", "ring_attention"]
+
+
+def held(rank, turn, num_ranks):
+    """Say whose keys and values a rank holds after some turns.
+
+    Parameters
+    ----------
+    rank, turn, num_ranks : int
+
+    Returns
+    -------
+    int
+        At each turn everybody passes on to the next rank.
+
+    Examples
+    --------
+    >>> [held(2, turn, 4) for turn in range(4)]
+    [2, 1, 0, 3]
+    """
+    return (rank - turn) % num_ranks
+
+
+def ring_attention(Q, K, V, num_ranks, mask=None):
+    """Simulate attention over machines in a ring, each with a piece.
+
+    Parameters
+    ----------
+    Q : array_like, shape (N, d_k)
+    K : array_like, shape (N, d_k)
+    V : array_like, shape (N, d_v)
+    num_ranks : int
+        Divides N. Rank r holds the r-th piece of the tokens.
+    mask : array_like of bool, shape (N, N), optional
+        True where the query may attend to the key.
+
+    Returns
+    -------
+    output : ndarray, shape (N, d_v)
+        The ranks' outputs, one below the other: equal to attention on one
+        machine, up to rounding.
+    sent : int
+        Numbers that each rank passes on in all: its own keys and values
+        and those of others, never a score.
+
+    Raises
+    ------
+    ValueError
+        If num_ranks does not divide N, or as part_of.
+
+    Notes
+    -----
+    Liu, Zaharia and Abbeel (2023).
+
+    Examples
+    --------
+    >>> output, sent = ring_attention(*[np.eye(4)] * 3, num_ranks=2)
+    >>> output[0].round(3), sent
+    (array([0.355, 0.215, 0.215, 0.215]), 16)
+    """
+    ranks = count("num_ranks", num_ranks)
+    N = np.shape(Q)[0]
+    if N % ranks or len(K) != N:
+        raise ValueError(
+            f"{ranks} ranks cannot hold equal pieces of {N} queries and "
+            f"{len(K)} keys"
+        )
+    seen = None if mask is None else np.broadcast_to(mask, (N, N))
+    pieces = np.arange(N).reshape(ranks, -1)
+    K, V = np.asarray(K), np.asarray(V)
+    outputs, sent = [], 0
+    for rank, own in enumerate(pieces):
+        known = None
+        for turn in range(ranks):
+            others = pieces[held(rank, turn, ranks)]
+            part = part_of(
+                np.asarray(Q)[own],
+                K[others],
+                V[others],
+                None if seen is None else seen[np.ix_(own, others)],
+            )
+            known = part if known is None else merge(known, part)
+            if turn and not rank:
+                sent += K[others].size + V[others].size
+        outputs.append(finish(known))
+    return np.concatenate(outputs), sent
