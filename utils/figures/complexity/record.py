@@ -62,12 +62,12 @@ def draw_record(N, mask):
     found = points(N, mask)
     slow = found[0]
     record = newest()
-    figure = Figure(figsize=(WIDTH, 5.0))
+    figure = Figure(figsize=(WIDTH, 5.3))
     titles = (
         f"N = {N:,}, {MASKS[mask]}: time, every sample",
         "Peak memory",
     )
-    boxes = ([0.245, 0.6, 0.505, 0.33], [0.245, 0.155, 0.505, 0.33])
+    boxes = ([0.245, 0.625, 0.48, 0.31], [0.245, 0.15, 0.48, 0.31])
     rows = np.arange(len(found))
     times = np.array([point.samples_seconds for point in found])
     peaks = np.array([point.peak_bytes for point in found])
@@ -75,7 +75,7 @@ def draw_record(N, mask):
         boxes, titles, (times * 1000, peaks / 1e6), (KEY, VALUE), strict=True
     ):
         ax = figure.add_axes(box)
-        ax.set_title(title, x=-0.47)
+        ax.set_title(title, x=-0.46)
         low, high = values.min(), values.max()
         ax.set(xscale="log", xlim=(low / 1.5, high * 1.5))
         ax.set(ylim=(len(found) - 0.4, -0.6))
@@ -91,17 +91,17 @@ def draw_record(N, mask):
                 ax.plot(samples, np.full(len(samples), y), "o", **style)
             medians = np.median(values, axis=1)
             ax.plot(medians, rows, "|", color=OTHER, ms=15, mew=2.4)
-            ax.set_xlabel("milliseconds; the stroke is the median")
+            ax.set_xlabel("processor ms; the stroke is the median")
             texts = [_times(records.ratio(slow, p).median) for p in found]
-            texts = [f"{text} faster" for text in texts]
+            texts = [f"{text} as fast" for text in texts]
         else:
-            ax.barh(rows, values, 0.5, color=ink, alpha=0.8)
+            ax.plot(values, rows, "D", color=ink, ms=7, mew=0)
             ax.set_xlabel("megabytes")
             texts = [_times(slow.peak_bytes / p.peak_bytes) for p in found]
             texts = [f"{text} less" for text in texts]
         under = {"transform": ax.get_yaxis_transform()}
         for y, text in zip(rows, texts, strict=True):
-            text = "compare" if y == 0 else text
+            text = "compared with" if y == 0 else text
             ink = MUTED if y == 0 else INK
             write(ax, 1.04, y, text, ink, ha="left", **under)
     day = record.about["started_utc"][:10]
@@ -125,8 +125,9 @@ def say_record(N, mask):
         f"{slow.seconds.median * 1000:.3g} ms and "
         f"{in_bytes(slow.peak_bytes)}; {tiles.contestant} took "
         f"{tiles.seconds.median * 1000:.3g} ms and "
-        f"{in_bytes(tiles.peak_bytes)}: {ratio} as fast, with {less} less "
-        f"memory. Against naive in place they were {other} as fast."
+        f"{in_bytes(tiles.peak_bytes)} (medians). Round by round, tiles were "
+        f"{ratio} as fast, and {other} as fast as naive in place, with "
+        f"{less} less memory than naive."
     )
 
 
