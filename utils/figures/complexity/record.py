@@ -13,6 +13,9 @@ LENGTHS = (256, 512, 1024, 2048, 4096, 8192)
 MASKS = {"none": "no mask", "causal": "causal mask"}
 
 
+_UNITS = {"thread_time_ns": "processor ms"}
+
+
 def newest():
     """Load the newest record of this chapter's run.
 
@@ -91,7 +94,9 @@ def draw_record(N, mask):
                 ax.plot(samples, np.full(len(samples), y), "o", **style)
             medians = np.median(values, axis=1)
             ax.plot(medians, rows, "|", color=OTHER, ms=15, mew=2.4)
-            ax.set_xlabel("processor ms; the stroke is the median")
+            clock = record.about["method"]["clock"]
+            unit = _UNITS.get(clock, "milliseconds")
+            ax.set_xlabel(f"{unit}; the stroke is the median")
             texts = [_times(records.ratio(slow, p).median) for p in found]
             texts = [f"{text} as fast" for text in texts]
         else:
