@@ -25,7 +25,7 @@ def test_reach_is_what_a_change_of_one_token_really_moves(name, layers):
         before, after = X, X + (np.arange(12) == j)[:, None]
         for _ in range(layers):
             before, after = (
-                h + scaled_dot_product_attention(h, h, h, mask)[0]
+                h + scaled_dot_product_attention(h / 1e3, h, h, mask)[0]
                 for h in (before, after)
             )
         heard[:, j] = np.abs(after - before).max(axis=1) > 0
