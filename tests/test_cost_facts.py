@@ -1,29 +1,16 @@
-"""What attention costs, counted: facts that the chapter on cost will show."""
+"""What attention costs, counted: the facts that the chapter on cost shows."""
 
 import numpy as np
 import pytest
 
 from utils.attention import attention_scores, scaled_dot_product_attention
-
-
-def counted_attention(Q, K, V):
-    """The slow loops, and how many multiply-adds each part took."""
-    N, d_k, d_v = len(Q), Q.shape[1], V.shape[1]
-    scores, output = np.zeros((N, N)), np.zeros((N, d_v))
-    for_scores = for_output = 0
-    for i in range(N):
-        for j in range(N):
-            for k in range(d_k):
-                scores[i, j] += Q[i, k] * K[j, k]
-                for_scores += 1
-    weights = np.exp(scores / d_k**0.5)
-    weights /= weights.sum(axis=1, keepdims=True)
-    for i in range(N):
-        for j in range(N):
-            for k in range(d_v):
-                output[i, k] += weights[i, j] * V[j, k]
-                for_output += 1
-    return output, for_scores, for_output
+from utils.cost import (
+    BYTES_PER_NUMBER,
+    counted_attention,
+    multiply_adds,
+    number_of_scores,
+    parameters,
+)
 
 
 @pytest.mark.parametrize(
@@ -33,15 +20,17 @@ def test_fact_A24_multiply_adds_counted_equal_the_formula(N, d_k, d_v):
     rng = np.random.default_rng(N)
     Q, K = rng.normal(size=(2, N, d_k))
     V = rng.normal(size=(N, d_v))
-    output, for_scores, for_output = counted_attention(Q, K, V)
-    assert (for_scores, for_output) == (N**2 * d_k, N**2 * d_v)
+    output, *counted = counted_attention(Q, K, V)
+    assert counted == [N**2 * d_k, N**2 * d_v]
+    assert tuple(counted) == multiply_adds(N, d_k, d_v)
     helper, _ = scaled_dot_product_attention(Q, K, V)
     np.testing.assert_allclose(output, helper, rtol=1e-12)
 
 
-def number_of_scores(N):
+@pytest.mark.parametrize("N", [1, 70, 1000, 2000])
+def test_the_formula_counts_the_scores_that_there_are(N):
     X = np.zeros((N, 1), dtype=np.float32)
-    return attention_scores(X, X).size
+    assert number_of_scores(N) == attention_scores(X, X).size
 
 
 def test_fact_A25_twice_the_tokens_are_four_times_the_scores():
@@ -52,8 +41,9 @@ def test_fact_A25_twice_the_tokens_are_four_times_the_scores():
 def test_fact_B05_entries_and_bytes_of_one_head():
     assert number_of_scores(1024) == 1_048_576
     whole = np.empty((8192, 8192), dtype=np.float16)  # memory is not touched
-    assert whole.size == 67_108_864
-    assert whole.nbytes == 134_217_728
+    assert number_of_scores(8192) == whole.size == 67_108_864
+    size = number_of_scores(8192) * BYTES_PER_NUMBER["float16"]
+    assert size == whole.nbytes == 134_217_728
 
 
 def test_fact_B06_parameters_do_not_depend_on_the_length():
@@ -61,7 +51,7 @@ def test_fact_B06_parameters_do_not_depend_on_the_length():
 
     layer = torch.nn.MultiheadAttention(768, 12, batch_first=True)
     count = sum(parameter.numel() for parameter in layer.parameters())
-    assert count == 4 * 768**2 + 4 * 768 == 2_362_368
+    assert count == parameters(768, num_heads=12) == 2_362_368
     for N in (2, 50):
         x = torch.zeros(1, N, 768)
         assert layer(x, x, x, need_weights=False)[0].shape == (1, N, 768)

@@ -112,6 +112,15 @@ def test_the_key_changes_with_the_module(make, tmp_path):
     assert frames.key(item) != before
 
 
+def test_the_key_covers_every_data_file(tmp_path):
+    folder = tmp_path / "book" / "data" / "timing"
+    folder.mkdir(parents=True)
+    for name in ("run.json", "run.md", "weights.npz"):
+        (folder / name).touch()
+    found = [path.name for path in frames.data_files(tmp_path)]
+    assert found == ["run.json", "weights.npz"]
+
+
 def test_the_key_covers_all_of_ours_that_the_module_imports(make):
     item = make("test-frames-sources")
     names = {path.name for path in frames._sources(item.module)}

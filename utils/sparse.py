@@ -119,7 +119,8 @@ def reached(mask, num_layers):
             "mask must be a square of truth values, received shape "
             f"{mask.shape}, dtype {mask.dtype}"
         )
+    asked = mask.astype(np.float32)  # floats: products of whole numbers crawl
     heard = np.eye(len(mask), dtype=bool)
     for _ in range(count("num_layers", num_layers, least=0)):
-        heard |= (mask.astype(int) @ heard) > 0
+        heard |= (asked @ heard.astype(np.float32)) > 0
     return heard

@@ -58,7 +58,7 @@ def key(explorable):
     digest = hashlib.sha256()
     sources = sorted(_sources(explorable.module))
     root = Path(__file__).resolve().parents[2]
-    for path in [*sources, *sorted((root / "book" / "data").glob("*.npz"))]:
+    for path in [*sources, *data_files(root)]:
         digest.update(path.name.encode())
         digest.update(path.read_bytes())
     for part in (
@@ -69,6 +69,12 @@ def key(explorable):
     ):
         digest.update(part.encode())
     return digest.hexdigest()[:16]
+
+
+def data_files(root):
+    """Every file below book/data that a figure may be drawn from."""
+    found = (root / "book" / "data").rglob("*")
+    return sorted(path for path in found if path.suffix in (".json", ".npz"))
 
 
 def draw_all(explorables, cache, progress=None):
