@@ -39,6 +39,11 @@ KERNEL_STATUS = """async () => {
   }).done;
   return reply.content.user_expressions.status.data["text/plain"];
 }"""
+# what Notebook 7.6 itself gets wrong over an empty page: none of it is ours
+NOTEBOOK_7 = re.compile(
+    r"page: .*(reading 'schema'|'filebrowser:open-path' not registered)"
+    r"|console: Failed to load resource: .* 403 \(Forbidden\)"
+)
 CLOSE = """async () => {
   await jupyterapp.shell.currentWidget.sessionContext.shutdown();
 }"""
@@ -94,7 +99,7 @@ def opened(lab, profile):
     for tab in tabs:
         tab.evaluate(CLOSE)
         tab.close()
-    assert wrong == []
+    assert [what for what in wrong if not NOTEBOOK_7.match(what)] == []
     with open(lab.log, encoding="utf-8") as log:
         log.seek(read)
         odd = [line for line in log if not CALM.match(line)]
@@ -158,14 +163,13 @@ def move_each_control(tab, box, explorable):
     assert state == explorable.start()
     controls = box.locator(CONTROL)
     assert controls.count() == len(explorable.sliders)
-    for place, slider in enumerate(explorable.sliders):
+    # the last first: an earlier one may switch off what a later one shows
+    for place, slider in reversed(list(enumerate(explorable.sliders))):
         values = slider.values(state.get(slider.given))
         picture = box.locator("svg").inner_html()
         for _ in values[1:]:
-            before = state
             one_step(tab, controls.nth(place), slider)
-            state = settled(tab, box, explorable)
-            assert state != before, f"{explorable.name}: {slider.name}"
+            state = settled(tab, box, explorable, left=state)
             if box.locator("svg").inner_html() != picture:
                 break
         else:
@@ -173,24 +177,42 @@ def move_each_control(tab, box, explorable):
 
 
 def one_step(tab, control, slider):
-    if slider.kind == "range":
-        press(tab, control)
-    elif slider.kind == "checkbox":
+    """Move a control by keys that its own program leaves to it.
+
+    A closed menu loses its arrow keys to JupyterLab's cells (ipywidgets
+    #3912), so a reader opens it first. Notebook 7 takes a slider's arrow
+    keys too: Home and End are left.
+    """
+    if slider.kind == "checkbox":
         control.press("Space")
-    else:
+    elif slider.kind != "range":
         last = control.evaluate("e => e.selectedIndex === e.length - 1")
-        control.press("ArrowUp" if last else "ArrowDown")
+        for key in ("Space", "ArrowUp" if last else "ArrowDown", "Enter"):
+            control.press(key)
+    elif "/notebooks/" in tab.url:
+        at_end = control.get_attribute("aria-valuenow") == (
+            control.get_attribute("aria-valuemax")
+        )
+        control.press("Home" if at_end else "End")
+    else:
+        press(tab, control)
 
 
-def settled(tab, box, explorable):
-    """The state that the controls show, once the sentence says the same."""
+def settled(tab, box, explorable, left=None):
+    """The state that the controls show, once the sentence says the same.
+
+    It must be another than the one that was `left`.
+    """
     end = time.monotonic() + SETTLE_SECONDS
     while True:
         state = state_shown(box, explorable)
         said = box.locator("[role=status]").text_content()
-        if state is not None and said == explorable.sentence(**state):
-            return state
-        assert time.monotonic() < end, f"{explorable.name} {state}: {said}"
+        if state not in (None, left):
+            if said == explorable.sentence(**state):
+                return state
+        assert time.monotonic() < end, (
+            f"{explorable.name}, after {left}: {state}, {said!r}"
+        )
         tab.wait_for_timeout(50)
 
 
