@@ -121,19 +121,18 @@ def parse_remote(address):
         if parts.scheme not in ("https", "http", "ssh", "git", "git+ssh"):
             raise ValueError(f"not a git remote: {_hidden(address)!r}")
         host, path = parts.hostname or "", parts.path
-        if parts.scheme.startswith("http") and parts.port:
-            host = f"{host}:{parts.port}"
+        port = parts.port if parts.scheme.startswith("http") else None
     else:
         short = SHORT.fullmatch(address)
         if short is None:
             if re.match(r"[./~]|[A-Za-z]:[\\/]", address):
                 return None
             raise ValueError(f"not a git remote: {_hidden(address)!r}")
-        host, path = short["host"], short["path"]
-    host = host.lower()
+        host, path, port = short["host"].lower(), short["path"], None
     path = unquote(path).strip("/").removesuffix(".git")
     if _is_this_machine(host):
         return None
+    host = f"{host}:{port}" if port else host
     try:
         Repository(host, path, "main")
     except ValueError as error:
@@ -263,7 +262,6 @@ def _hidden(address):
 
 
 def _is_this_machine(host):
-    host = re.sub(r":\d+$", "", host)
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
