@@ -1,5 +1,6 @@
 """Launch buttons: of this very fork, to files that exist, or none at all."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -19,6 +20,7 @@ SERVICES = {
     "colab_url": "https://colab.research.google.com",
     "jupyterhub_url": "https://hub.example.edu/jupyter/",
 }
+LINKS = ".dropdown-launch-buttons a[href]"
 CHAPTER = "book/04_softmax.ipynb"
 FORK = Repository("github.com", "ada/fork", "main")
 # each of them means something in an address
@@ -162,8 +164,6 @@ def build_again(source, **environment):
 
 
 def clean_environment():
-    import os
-
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -174,12 +174,8 @@ def clean_environment():
 
 def buttons(source, page="book/04_softmax.html"):
     html = (source / "_build" / page).read_text("utf-8")
-    group = BeautifulSoup(html, "html.parser").select(".dropdown-launch-buttons")
-    return {
-        link.get_text(strip=True): link
-        for one in group
-        for link in one.select("a[href]")
-    }
+    found = BeautifulSoup(html, "html.parser").select(LINKS)
+    return {link.get_text(strip=True): link for link in found}
 
 
 @pytest.fixture(scope="module")
@@ -249,7 +245,8 @@ class TestThisBook:
     def test_its_settings_name_the_services(self):
         config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
         named = config["launch_buttons"]
-        assert named["binderhub_url"] and named["colab_url"]
+        assert named["binderhub_url"]
+        assert named["colab_url"]
         assert "jupyterhub_url" in named
         assert "url" not in config.get("repository", {}), "found at build"
         local = config["sphinx"]["local_extensions"]
@@ -262,10 +259,7 @@ class TestThisBook:
         for page in sorted(built_site.glob("book/*.html")):
             path = f"book/{page.stem}.ipynb"
             html = BeautifulSoup(page.read_text("utf-8"), "html.parser")
-            found = [
-                link["href"]
-                for link in html.select(".dropdown-launch-buttons a[href]")
-            ]
+            found = [link["href"] for link in html.select(LINKS)]
             wanted = []
             if repository is not None and path in tracked:
                 services = config["launch_buttons"]

@@ -223,8 +223,9 @@ class TestClone:
         )
 
     def test_a_worktree(self, clone, tmp_path):
-        git(clone, "worktree", "add", "--quiet", str(tmp_path / "w"), "-b", "w")
-        assert find_repository(tmp_path / "w", NO_CI).ref == "w"
+        folder = tmp_path / "tree"
+        git(clone, "worktree", "add", "--quiet", str(folder), "-b", "try")
+        assert find_repository(folder, NO_CI).ref == "try"
 
     def test_the_only_remote_whatever_its_name(self, clone):
         git(clone, "remote", "rename", "origin", "school")

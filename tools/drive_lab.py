@@ -23,7 +23,7 @@ __all__ = ["Lab", "NotStarted", "lab_server", "open_notebook", "press", "run"]
 
 START_SECONDS = 60
 IDLE_SECONDS = 600
-RUN_SECONDS = 180
+RUN_TIMEOUT = 180_000  # milliseconds, as Playwright counts
 FOLDERS = (
     "JUPYTER_CONFIG_DIR",
     "JUPYTER_DATA_DIR",
@@ -157,7 +157,7 @@ def run(tab):
         Empty, or what went wrong.
     """
     tab.evaluate(RUN)
-    tab.wait_for_function("window.ran !== undefined", timeout=RUN_SECONDS * 1e3)
+    tab.wait_for_function("window.ran !== undefined", timeout=RUN_TIMEOUT)
     return tab.evaluate("window.ran")
 
 
