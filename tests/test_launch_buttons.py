@@ -31,6 +31,7 @@ nb_execution_mode = "off"
 html_theme = "sphinx_book_theme"
 html_theme_options = {"launch_buttons": %r}
 exclude_patterns = ["_build", "jupyter_execute"]
+suppress_warnings = ["myst.xref_missing"]
 """
 
 
