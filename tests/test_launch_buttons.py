@@ -242,28 +242,31 @@ class TestPages:
         assert "https://github.com/only-a-name" in done.stderr
 
 
+def settings():
+    """What jupyter-book hands on to Sphinx as it is."""
+    text = (ROOT / "_config.yml").read_text("utf-8")
+    return yaml.safe_load(text)["sphinx"]["config"]
+
+
 class TestThisBook:
     def test_its_settings_name_the_services(self):
-        config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
-        named = config["launch_buttons"]
+        config = settings()
+        named = config["html_theme_options"]["launch_buttons"]
         assert named["binderhub_url"]
         assert named["colab_url"]
         assert "jupyterhub_url" in named
-        assert "url" not in config.get("repository", {}), "found at build"
-        local = config["sphinx"]["local_extensions"]
-        assert "utils.launch.buttons" in local
+        assert "repository_url" not in config["html_theme_options"]
 
     def test_each_built_chapter_opens_itself(self, built_site, tracked):
         """Where this clone has a public remote; and nothing where not."""
         repository = find_repository(ROOT)
-        config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
+        services = settings()["html_theme_options"]["launch_buttons"]
         for page in sorted(built_site.glob("book/*.html")):
             path = f"book/{page.stem}.ipynb"
             html = BeautifulSoup(page.read_text("utf-8"), "html.parser")
             found = [link["href"] for link in html.select(LINKS)]
             wanted = []
             if repository is not None and path in tracked:
-                services = config["launch_buttons"]
                 wanted = [
                     url for *_, url in launch_links(repository, path, services)
                 ]
