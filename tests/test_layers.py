@@ -28,6 +28,7 @@ FLOORS = {
         {"practice", "ground", "explore"},
         {"numpy", "docutils", "sphinx"},
     ),
+    "launch": ({"launch"}, {"sphinx"}),
 }
 # the lab of mistakes draws the mistakes that the checks know
 FLOORS_OF_ONE = {"break_it": {"practice"}}

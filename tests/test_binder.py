@@ -1,0 +1,94 @@
+"""What Binder builds its image from: one list, no GPU, fonts found before.
+
+That repo2docker reads it so is tried each week in .github/workflows/book.yml;
+how much memory a chapter takes, in tests/launch/test_jupyterlab.py.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+
+
+@pytest.fixture
+def binder(root):
+    return root / "binder"
+
+
+def lines(path):
+    """The lines of a list of requirements, without comments."""
+    text = path.read_text("utf-8")
+    found = (
+        re.sub(r"(^|\s)#.*", "", line).strip() for line in text.split("\n")
+    )
+    return [line for line in found if line]
+
+
+def test_it_adds_nothing_but_pytorch_to_the_book_s_list(binder):
+    own = lines(binder / "requirements.txt")
+    assert "-r ../requirements.txt" in own
+    packages = [line for line in own if not line.startswith("-")]
+    assert [Requirement(line).name for line in packages] == ["torch"]
+    assert not (binder.parent / ".binder").exists()
+    assert sorted(path.name for path in binder.iterdir()) == [
+        "postBuild",
+        "requirements.txt",
+        "runtime.txt",
+    ]
+
+
+def test_its_pytorch_is_the_one_that_is_tested_and_has_no_gpu(binder, root):
+    [own] = [x for x in lines(binder / "requirements.txt") if "torch=" in x]
+    [tested] = [
+        line
+        for line in lines(root / "tests" / "requirements.txt")
+        if line.startswith("torch==")
+    ]
+    # a build with NVIDIA's packages has no such name: pip would stop
+    assert own == f"{tested}+cpu"
+    index = "--extra-index-url https://download.pytorch.org/whl/cpu"
+    assert index in lines(binder / "requirements.txt")
+
+
+def test_its_python_is_the_one_that_is_tested(binder, root):
+    name, version = (binder / "runtime.txt").read_text().strip().split("-")
+    assert name == "python"
+    jobs = (root / ".github/workflows/book.yml").read_text("utf-8")
+    steps = yaml.safe_load(jobs)["jobs"]["test"]["steps"]
+    tested = [step["with"] for step in steps if "python" in str(step)]
+    assert {"3.11"} == {
+        step["python-version"] for step in tested if "python-version" in step
+    }
+    assert version == "3.11"
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
+    assert version in SpecifierSet(project["project"]["requires-python"])
+
+
+def test_its_script_finds_the_fonts_before_the_reader(binder, tmp_path):
+    path = os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"]
+    cache = {"MPLCONFIGDIR": str(tmp_path), "PATH": path}
+    done = subprocess.run(
+        ["bash", binder / "postBuild"],
+        env={**os.environ, **cache},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert list(tmp_path.glob("fontlist-*.json"))
+    again = subprocess.run(
+        [sys.executable, "-c", "import matplotlib.font_manager"],
+        env={**os.environ, **cache},
+        capture_output=True,
+        text=True,
+    )
+    assert (again.returncode, again.stderr) == (0, "")
+
+
+def test_its_script_may_be_run(binder):
+    assert os.access(binder / "postBuild", os.X_OK)

@@ -1,0 +1,1 @@
+"""Where a page can be run: the repository it comes from, and the buttons."""
