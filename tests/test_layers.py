@@ -23,6 +23,10 @@ FLOORS = {
         {"explore"},
         {"numpy", "matplotlib", "ipywidgets", "IPython", "docutils", "sphinx"},
     ),
+    "slides": (
+        {"slides", "explore"},
+        {"markdown_it", "nbformat", "nbconvert"},
+    ),
     "figures": ({"figures", "ground", "explore"}, {"numpy", "matplotlib"}),
 }
 # the chapter that times the kernels of others needs them
