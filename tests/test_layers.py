@@ -25,7 +25,7 @@ FLOORS = {
     ),
     "slides": (
         {"slides", "explore"},
-        {"markdown_it", "nbformat", "nbconvert"},
+        {"docutils", "markdown_it", "nbformat", "nbconvert"},
     ),
     "figures": ({"figures", "ground", "explore"}, {"numpy", "matplotlib"}),
 }

@@ -9,7 +9,7 @@ window.projector = (function () {
   "use strict";
 
   const LARGEST = 40;
-  const SMALLEST = 12;
+  const SMALLEST = 14;
 
   function open(figure, full) {
     if (figure.closest("dialog")) return;
@@ -28,8 +28,7 @@ window.projector = (function () {
     mark(figure, true);
     figure.querySelector("form").querySelector("input, select").focus();
     fit(figure);
-    const again = new ResizeObserver(() => fit(figure));
-    again.observe(dialog);
+    new ResizeObserver(() => fit(figure)).observe(dialog);
     if (full) fullScreen(figure);
   }
 
@@ -65,9 +64,11 @@ window.projector = (function () {
   /* The largest type with which all of the figure can be seen at once,
      whichever of its sentences is shown: so it does not change on a move. */
   function fit(figure) {
+    if (!figure.closest("dialog")) return;
     const box = figure.querySelector("figcaption");
     const shown = box.textContent;
-    box.textContent = longest(figure, shown);
+    const player = window.explore.figures.get(figure.id);
+    box.textContent = longest(player, () => fit(figure));
     let size = LARGEST;
     do {
       figure.style.setProperty("--explore-size", `${size}px`);
@@ -76,10 +77,17 @@ window.projector = (function () {
     box.textContent = shown;
   }
 
-  function longest(figure, shown) {
-    const book = window.explore.figures.get(figure.id).book;
-    const all = book ? book.sentences : [shown];
-    return all.reduce((a, b) => (b.length > a.length ? b : a));
+  /* The longest sentence of a figure; if its states are still on their way,
+     the one shown, and `again` is called when they have come. */
+  function longest(player, again) {
+    if (player.book) {
+      return player.book.sentences.reduce(
+        (a, b) => (b.length > a.length ? b : a)
+      );
+    }
+    player.load();
+    player.loading.addEventListener("load", again, { once: true });
+    return player.caption.textContent;
   }
 
   /* A link that ends in "projector" opens the view. */
@@ -115,5 +123,5 @@ window.projector = (function () {
     begin();
   }
 
-  return { fit, open };
+  return { longest };
 })();

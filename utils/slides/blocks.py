@@ -45,7 +45,7 @@ class Block:
 
 
 def blocks(markdown):
-    """Cut Markdown into blocks, in order.
+    r"""Cut Markdown into blocks, in order.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def blocks(markdown):
 
     Examples
     --------
-    >>> [b.kind for b in blocks("## One\\n\\n**Two.** Three.\\n\\n$$x$$")]
+    >>> [b.kind for b in blocks("## One\n\n**Two.** Three.\n\n$$x$$")]
     ['heading', 'bold', 'formula']
     """
     found = []

@@ -13,7 +13,7 @@ from utils.slides.blocks import blocks, lead
 
 __all__ = ["Slide", "slides"]
 
-MOST_LINES = 16  # of code and output that stand on one slide, in large type
+MOST_LINES = 14  # of code and output that stand on one slide, in large type
 HIDDEN = ("hide-", "remove-")
 LEFT_OUT = {"Further reading"}
 BY_BOLD_WORDS = {"What people get wrong here"}
@@ -221,8 +221,10 @@ def _kinds(cell):
 
 
 def _printed(cell):
-    texts = [out.get("text", "") for out in cell.outputs]
-    texts += [out.get("data", {}).get("text/plain", "") for out in cell.outputs]
+    texts = [
+        out.get("text", "") or out.get("data", {}).get("text/plain", "")
+        for out in cell.outputs
+    ]
     return sum(text.count("\n") + bool(text) for text in texts)
 
 

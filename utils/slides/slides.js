@@ -3,7 +3,7 @@
 (function () {
   "use strict";
 
-  const LARGEST = 30;
+  const LARGEST = 36;
   const SMALLEST = 18;
   const dark = matchMedia("(prefers-color-scheme: dark)");
 
@@ -54,9 +54,7 @@
     const shown = boxes.map((box) => box.textContent);
     boxes.forEach((box) => {
       const figure = explore.figures.get(box.closest("figure").id);
-      const all = figure && figure.book ? figure.book.sentences : [];
-      box.textContent = all.reduce(
-        (a, b) => (b.length > a.length ? b : a), box.textContent);
+      if (figure) box.textContent = projector.longest(figure, () => fit(slide));
     });
     for (let size = LARGEST; size >= SMALLEST; size -= 1) {
       slide.style.setProperty("--slide-size", `${size}px`);

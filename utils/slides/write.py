@@ -9,9 +9,12 @@ import hashlib
 import importlib.util
 import re
 import shutil
+from html import escape
 from pathlib import Path
 
 import nbformat
+from docutils import nodes
+from docutils.parsers.rst import Directive
 from nbconvert.exporters import SlidesExporter
 
 from utils.explore import palette
@@ -25,11 +28,35 @@ LINK = re.compile(r"\]\((?P<page>[\w-]+)\.(?:ipynb|md)(?P<place>#[^)]*)?\)")
 REVEAL = ("reveal.css", "reveal.js")
 
 
+class SlidesDirective(Directive):
+    """`{slides}`: a list of links to the slides of every chapter."""
+
+    def run(self):
+        """Name each by its chapter's title."""
+        env = self.state.document.settings.env
+        up = "../" * env.docname.count("/")
+        rows = []
+        for path in chapters(env):
+            env.note_dependency(str(path))
+            notebook = nbformat.read(path, as_version=4)
+            title = escape(slides(notebook)[0].title)
+            link = f"{up}slides/{path.stem}.html"
+            rows.append(f'<li><a href="{link}">{title}</a></li>')
+        return [nodes.raw("", f"<ul>{''.join(rows)}</ul>", format="html")]
+
+
 def setup(app):
     """Register with Sphinx."""
+    app.add_directive("slides", SlidesDirective)
     # after the flipbooks are written
     app.connect("build-finished", write_slides, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def chapters(env):
+    """The notebooks of the book, in order."""
+    paths = [Path(env.doc2path(name)) for name in env.found_docs]
+    return sorted(path for path in paths if path.suffix == ".ipynb")
 
 
 def write_slides(app, error):
@@ -39,12 +66,11 @@ def write_slides(app, error):
     folder = Path(app.outdir) / "slides"
     folder.mkdir(exist_ok=True)
     copy_assets(Path(app.outdir))
-    paths = [Path(app.env.doc2path(name)) for name in app.env.found_docs]
-    chapters = sorted(path for path in paths if path.suffix == ".ipynb")
+    found = chapters(app.env)
     for old in folder.glob("*.html"):
-        if old.stem not in {path.stem for path in chapters}:
+        if old.stem not in {path.stem for path in found}:
             old.unlink()
-    for path in chapters:
+    for path in found:
         target = folder / f"{path.stem}.html"
         key = _key(path, app.explorable_frames)
         if target.exists() and key in target.read_text("utf-8")[:2000]:
@@ -106,9 +132,7 @@ def html(path, frames, key=""):
     notebook = nbformat.read(path, as_version=4)
     deck = slides(notebook)
     title = deck[0].title
-    notebook.cells = [
-        cell for slide in deck for cell in _cells(slide, frames)
-    ]
+    notebook.cells = [cell for slide in deck for cell in _cells(slide, frames)]
     for place, cell in enumerate(notebook.cells):
         cell.id = f"cell-{place}"  # not by chance: the same bytes each time
     notebook.metadata["title"] = title
