@@ -104,7 +104,7 @@
       history.replaceState(null, "", asked);
       followHash();
     }
-    await MathJax.startup.promise;
+    await MathJax.startup?.promise; // no mathematics, no wait
     fitNow();
     document.documentElement.dataset.ready = "yes";
   }
