@@ -185,7 +185,8 @@ class TestOnAStudentsMachine:
         tab.context.close()
 
     def test_the_search_finds_pages(self, student):
-        tab = student.open("site/search.html?q=temperature")
+        tab = student.open("site/search.html")
+        tab.goto(f"{tab.url}?q=temperature")
         tab.wait_for_selector("#search-results li a")
         found = tab.locator("#search-results li a").all_text_contents()
         assert any("Softmax" in title for title in found)

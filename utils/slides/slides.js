@@ -70,8 +70,8 @@
   }
 
   /* A link to a figure's state opens the slide that holds the figure. */
-  function followHash() {
-    const name = location.hash.slice(1).split("?")[0];
+  function followHash(asked) {
+    const name = asked.slice(1).split("?")[0];
     const figure = name && explore.figures.get(name);
     if (!figure) return;
     const slide = figure.element.closest("section");
@@ -86,6 +86,12 @@
     dark.addEventListener("change", wearTheme);
     document.addEventListener("keydown", leaveControl, true);
     const asked = location.hash;
+    // heard before reveal.js, which puts its own hash in place of this one;
+    // done after it
+    addEventListener("hashchange", () => {
+      const now = location.hash;
+      setTimeout(() => followHash(now));
+    });
     await Reveal.initialize({
       width: 1280,
       height: 720,
@@ -99,10 +105,8 @@
     });
     const fitNow = () => fit(Reveal.getCurrentSlide());
     Reveal.on("slidechanged", fitNow);
-    addEventListener("hashchange", followHash);
     if (explore.figures.has(asked.slice(1).split("?")[0])) {
-      history.replaceState(null, "", asked);
-      followHash();
+      followHash(asked);
     }
     await MathJax.startup?.promise; // no mathematics, no wait
     fitNow();
