@@ -196,5 +196,5 @@ class TestOnAStudentsMachine:
             what
             for what in student.wrong
             if "search" not in what.split(":")[0]
-            or not re.search("fetch|CORS|Access|no file", what)
+            or not re.search("fetch|CORS|Access|no file|ERR_FAILED", what)
         ]

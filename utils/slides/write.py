@@ -15,7 +15,6 @@ from pathlib import Path
 import nbformat
 from docutils import nodes
 from docutils.parsers.rst import Directive
-from nbconvert.exporters import SlidesExporter
 
 from utils.explore import palette
 from utils.explore.explorable import find
@@ -129,6 +128,9 @@ def html(path, frames, key=""):
     -------
     str
     """
+    # not above: it changes Python's warning filters when it is imported
+    from nbconvert.exporters import SlidesExporter
+
     notebook = nbformat.read(path, as_version=4)
     deck = slides(notebook)
     title = deck[0].title
