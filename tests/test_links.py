@@ -106,6 +106,7 @@ def state_problem(target, name, state):
         return f"{name!r} has no states"
     config = json.loads(config.string)
     chosen = dict(parse_qsl(state, keep_blank_values=True))
+    chosen.pop("projector", None)  # opens the figure over the whole window
     values = {**config["start"], **chosen}
     options = {
         slider["name"]: slider["options"].get(values[slider["given"]], [])

@@ -192,9 +192,11 @@ window.explore = (function () {
       this.caption.setAttribute("aria-live", "polite");
     }
 
+    /* The projector view's links open in it again: see projector.js. */
     link() {
       const query = new URLSearchParams(this.state());
-      return `${location.href.split("#")[0]}#${this.name}?${query}`;
+      const view = this.element.closest("dialog") ? "&projector" : "";
+      return `${location.href.split("#")[0]}#${this.name}?${query}${view}`;
     }
 
     async copyLink() {

@@ -106,6 +106,8 @@ def _buttons():
     return (
         '<div class="explorable-buttons">'
         '<button type="button" class="explorable-reset">Reset</button>'
+        '<button type="button" class="explorable-project" '
+        'aria-pressed="false">Project</button>'
         '<button type="button" class="explorable-link">Copy link</button>'
         '<span class="explorable-note" role="status"></span></div>'
     )

@@ -79,10 +79,13 @@ def prepare_assets(app):
     assets.mkdir(parents=True, exist_ok=True)
     style = (HERE / "explore.css").read_text("utf-8")
     (assets / "explore.css").write_text(palette.css() + "\n" + style, "utf-8")
-    shutil.copy(HERE / "explore.js", assets / "explore.js")
+    for name in ("explore.js", "projector.js", "projector.css"):
+        shutil.copy(HERE / name, assets / name)
     app.config.html_static_path.append(str(assets))
-    app.add_css_file("explore.css")
-    app.add_js_file("explore.js", loading_method="defer")
+    for name in ("explore.css", "projector.css"):
+        app.add_css_file(name)
+    for name in ("explore.js", "projector.js"):
+        app.add_js_file(name, loading_method="defer")
 
 
 def find_explorables(app, doctree):

@@ -1,0 +1,1 @@
+"""Slides of a chapter, made from the chapter's own notebook."""
