@@ -27,6 +27,7 @@ ORDER = (
     r"What people get wrong",
     r"Summary",
     r"Exercises",
+    r"Check yourself",
     r"Further reading",
 )
 
