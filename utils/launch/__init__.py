@@ -1,0 +1,1 @@
+"""From a page of the book to a running chapter."""
