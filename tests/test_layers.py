@@ -24,6 +24,7 @@ FLOORS = {
         {"numpy", "matplotlib", "ipywidgets", "IPython", "docutils", "sphinx"},
     ),
     "figures": ({"figures", "ground", "explore"}, {"numpy", "matplotlib"}),
+    "launch": ({"launch"}, {"sphinx"}),
 }
 # the chapter that times the kernels of others needs them
 PACKAGES_OF_ONE = {"utils.timing": {"torch"}}

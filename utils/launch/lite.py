@@ -42,6 +42,8 @@ KERNEL = {
     "language": "python",
     "name": "python",
 }
+# of each font, the kind that today's browsers take stays
+OLD_FONTS = (".svg", ".eot", ".ttf", ".woff")
 FIRST = {
     "cell_type": "code",
     "execution_count": None,
@@ -202,6 +204,9 @@ def write_lite(root, pages, setting, target, stamp):
             return False
         stamp.unlink(missing_ok=True)
         _run(stage)
+        for file in (stage / "_output" / "build").glob("fa-*"):
+            if file.suffix in OLD_FONTS:
+                file.unlink()
         shutil.rmtree(target, ignore_errors=True)
         shutil.move(stage / "_output", target)
         stamp.write_text(key, "ascii")
@@ -215,16 +220,13 @@ def _fill(stage, root, pages, setting):
     packages.mkdir()
     for page in sorted(pages):
         _copy(page, files / page.name)
-    data = shutil.copytree(root / "book" / "data", files / "data")
+    shutil.copytree(root / "book" / "data", files / "data")
     wheels.pack_book(root, packages)
     for name in EXTRA:
         wheels.pack_installed(name, packages)
     url, folder = pyodide.place(setting)
     if folder:
         pyodide.copy_needed(folder, stage / "static" / "pyodide")
-    # times in the listing: of the content, or each build would differ
-    for path in (data, *files.rglob("*")):
-        os.utime(path, (0, 0))
     _write(stage / "jupyter-lite.json", _page_settings(url))
     _write(stage / "jupyter_lite_config.json", _build_settings())
 
@@ -242,8 +244,9 @@ def _copy(path, target):
         place = [cell["cell_type"] for cell in cells].index("code")
         cells.insert(place, FIRST)
         _write(target, notebook)
+        shutil.copystat(path, target)
     else:
-        shutil.copy(path, target)
+        shutil.copy2(path, target)
 
 
 def _page_settings(url):
@@ -270,11 +273,10 @@ def _build_settings():
             "apps": ["notebooks"],
             "no_sourcemaps": True,
             "no_unused_shared_packages": True,
-            "ignore_sys_prefix": True,
+            "ignore_sys_prefix": ["federated_extensions"],
             "federated_extensions": [
                 str(_extension(*pair)) for pair in EXTENSIONS.items()
             ],
-            "source_date_epoch": 315532800,
         }
     }
 
