@@ -131,9 +131,9 @@ def link_html(address, runs, own=False):
     """
     if not runs:
         return (
-            '<p class="launch-lite">This chapter runs PyTorch, which does '
-            "not run in a browser: open it in Colab or on your own machine."
-            "</p>"
+            '<p class="launch-lite"><span class="launch-lite-note">This '
+            "chapter runs PyTorch, which does not run in a browser: open it "
+            "in Colab or on your own machine.</span></p>"
         )
     source = "this site" if own else "its public network, cdn.jsdelivr.net"
     words = (
@@ -145,9 +145,9 @@ def link_html(address, runs, own=False):
         f'href="{html.escape(address)}" title="{html.escape(words)}">Run in '
         'your browser</a> <span class="launch-lite-note">sliders live, '
         "nothing to install; ready in about half a minute</span></p>"
-        '<p class="launch-lite" hidden>To run this chapter in your browser, '
-        "open the book over the web or with <code>make serve</code>: it "
-        "cannot run from a file.</p>"
+        '<p class="launch-lite" hidden><span class="launch-lite-note">To run '
+        "this chapter in your browser, open the book over the web or with "
+        "<code>make serve</code>: it cannot run from a file.</span></p>"
         "<script>document.querySelectorAll('.launch-lite')"
         "[+(location.protocol === 'file:')].hidden = false;</script>"
     )
