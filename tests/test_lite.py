@@ -101,9 +101,11 @@ def test_the_book_s_wheel_holds_helpers_and_data_and_no_builder(tmp_path):
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
         stored = archive.read("utils/trained.py")
+        times = {entry.date_time for entry in archive.infolist()}
     assert "book/data/trained_attention.npz" in names
     assert stored == (ROOT / "utils" / "trained.py").read_bytes()
     assert not [n for n in names if n.startswith("utils/launch")]
+    assert times == {(1980, 1, 1, 0, 0, 0)}
     again = tmp_path / "again"
     again.mkdir()
     assert digest(wheels.pack_book(ROOT, again)) == digest(path)
