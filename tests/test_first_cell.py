@@ -111,11 +111,15 @@ def bare(tmp_path_factory):
             target = tree / name
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, target)
-    git(tree, "init", "-q", "-b", BRANCH)
-    git(tree, "add", "-A")
     name = ("-c", "user.name=a", "-c", "user.email=a@example.org")
-    git(tree, *name, "commit", "-q", "-m", "The book")
+    commit = (*name, "commit", "-q", "--allow-empty", "-m", "The book")
+    git(tree, "init", "-q", "-b", "main")
+    git(tree, *commit)  # the default branch holds nothing
+    git(tree, "checkout", "-q", "-b", BRANCH)
+    git(tree, "add", "-A")
+    git(tree, *commit)
     git(folder, "clone", "-q", "--bare", str(tree), str(bare))
+    git(bare, "symbolic-ref", "HEAD", "refs/heads/main")
     return bare
 
 

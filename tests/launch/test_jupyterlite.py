@@ -56,18 +56,18 @@ def chromium():
 
 
 def moving(notebook):
-    """The explorables of a chapter whose first control is a range."""
+    """The explorables of a chapter that have controls."""
     for _, output in notebook.outputs():
         text = "".join(output.get("data", {}).get("text/html", ""))
         for name, module in SHOWN.findall(text):
             __import__(module)
             explorable = find(name)
-            if explorable.sliders and explorable.sliders[0].kind == "range":
+            if explorable.sliders:
                 yield explorable
 
 
 def next_state(explorable):
-    """The state one step of the first slider away, and the key to press."""
+    """The state one step of the first slider away, and its place there."""
     slider, state = explorable.sliders[0], explorable.start()
     values = list(slider.values(None))
     place = values.index(state[slider.name])
@@ -76,25 +76,29 @@ def next_state(explorable):
     for other in explorable.sliders[1:]:
         if other.given == slider.name:
             state[other.name] = other.start(state[slider.name])
-    return state, {1: "ArrowRight", -1: "ArrowLeft"}[step]
+    return state, place + step, step
 
 
 def move_and_compare(tab, explorable):
     """Move the first slider; picture and sentence must follow."""
     start = explorable.sentence(**explorable.start())
-    state, key = next_state(explorable)
+    state, place, step = next_state(explorable)
     box = tab.locator(".widget-vbox").filter(
         has=tab.get_by_role("img", name=start, exact=True)
     )
     assert box.count() == 1, f"{explorable.name} is not live"
     box = box.element_handle()
     before = box.query_selector("svg").inner_html()
-    handle = box.query_selector(".noUi-handle")
-    handle.scroll_into_view_if_needed()
-    handle.focus()
-    handle.press(key)
+    kind = explorable.sliders[0].kind
+    if kind == "range":
+        handle = box.query_selector(".noUi-handle")
+        handle.focus()
+        handle.press("ArrowRight" if step == 1 else "ArrowLeft")
+    elif kind == "checkbox":
+        box.query_selector("input[type=checkbox]").click()
+    else:
+        box.query_selector("select").select_option(index=place)
     wanted = explorable.sentence(**state)
-    assert wanted != start
     tab.wait_for_function(
         "([box, wanted]) => box.querySelector('[role=status]')"
         ".textContent === wanted",
