@@ -104,7 +104,10 @@ def move_and_compare(tab, explorable):
         ".textContent === wanted",
         arg=[box, wanted],
     )
-    assert box.query_selector("svg").inner_html() != before
+    # a few states are drawn alike: here, as there
+    differs = explorable.svg(**state) != explorable.svg(**explorable.start())
+    assert (box.query_selector("svg").inner_html() != before) == differs
+    return differs
 
 
 def check_chapter(chromium, site, notebook):
@@ -127,8 +130,7 @@ def check_chapter(chromium, site, notebook):
     assert stderr.all_text_contents() == []
     found = list(moving(notebook))
     assert found
-    for explorable in found:
-        move_and_compare(tab, explorable)
+    assert any([move_and_compare(tab, explorable) for explorable in found])
     tab.context.close()
     print(f"{notebook.name}: all cells run after {seconds:.0f} s")
     assert wrong == []
