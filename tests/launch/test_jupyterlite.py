@@ -130,7 +130,8 @@ def check_chapter(chromium, site, notebook):
     assert stderr.all_text_contents() == []
     found = list(moving(notebook))
     assert found
-    assert any([move_and_compare(tab, explorable) for explorable in found])
+    changed = [move_and_compare(tab, explorable) for explorable in found]
+    assert any(changed)
     tab.context.close()
     print(f"{notebook.name}: all cells run after {seconds:.0f} s")
     assert wrong == []
