@@ -101,9 +101,10 @@ def draw_clocks(device=None):
     ax = figure.add_axes([0.04, 0.5 / height, 0.92, 1 - 0.95 / height])
     ax.set_title("What a wrong clock says, by the right time", x=0)
     most = max(m.factors.max() for m in found if m.factors is not None)
-    ax.set(xscale="log", xlim=(0.4, most * 3), ylim=(len(found), 0))
-    powers = [t for t in (1, 10, 100, 1000, 10000) if t < most * 3]
-    ax.set_xticks(powers, [f"{t:,}×" for t in powers])
+    ax.set(xscale="log", xlim=(0.4, max(12, 3 * most)), ylim=(len(found), 0))
+    right = max(12, 3 * most)
+    powers = [t for t in (0.5, 1, 2, 5, 10, 100, 1000) if t < right]
+    ax.set_xticks(powers, [f"{t:,g}×" for t in powers])
     ax.minorticks_off()
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)

@@ -56,8 +56,8 @@ def shown_case(mask, direction):
 
 
 @cache
-def measured(quick=False):
-    """Every whole record that was measured, by the name of its device.
+def measured():
+    """Every whole record of attention along N, by the name of its device.
 
     Returns
     -------
@@ -65,7 +65,8 @@ def measured(quick=False):
         The latest run of each device, a card before a processor.
     """
     found = [r for r in load_all() if r.kind == "measured"]
-    found = [r for r in found if r.about["quick"] is quick]
+    found = [r for r in found if not r.about["quick"]]
+    found = [r for r in found if r.select(experiment="length")]
     found.sort(key=lambda r: r.about["started_utc"])
     found.sort(key=lambda r: r.about["device"]["type"] == "cpu")
     return {r.about["device"]["name"]: r for r in found}

@@ -15,7 +15,7 @@ from utils.figures.gpu_timing.evidence import (
 from utils.roofline import Peaks, data_sheet, effective_passes
 
 LENGTHS = (512, 1024, 2048, 4096)
-_MOST = 40
+_LEAST, _MOST = 3, 160
 
 
 def published_passes(mask, direction, N):
@@ -89,16 +89,18 @@ def draw_passes(N):
     figure = Figure(figsize=(WIDTH, 4.7))
     ax = figure.add_axes([0.04, 0.27, 0.92, 0.64])
     ax.set_title("Passes over the N × N scores", x=0)
-    ax.set(xlim=(0, _MOST), ylim=(4, 0), yticks=[])
-    ax.set_xticks(range(0, _MOST + 1, 5))
+    ax.set(xscale="log", xlim=(_LEAST, _MOST), ylim=(4, 0), yticks=[])
+    ticks = (5, 10, 20, 50, 100)
+    ax.set_xticks(ticks, map(str, ticks))
+    ax.minorticks_off()
     ax.set_xlabel("passes: reads and writes of all scores")
     ax.spines["left"].set_visible(False)
-    ax.vlines(range(0, _MOST, 5), 0, 4, color=GRID, lw=0.7, zorder=0)
+    ax.vlines(ticks, 0, 4, color=GRID, lw=0.7, zorder=0)
     for i, (mask, direction) in enumerate(CASES):
         if i:
             ax.axhline(i, color=GRID, lw=0.7, zorder=0)
         text = shown_case(mask, direction)
-        write(ax, 0.3, i + 0.2, text, ha="left", bold=True)
+        write(ax, 3.1, i + 0.2, text, ha="left", bold=True)
         theirs = published_passes(mask, direction, N)
         for device, d, passes in theirs:
             style = {"mfc": GROUND, "color": INK, "ms": 7, "ls": ""}
@@ -108,15 +110,15 @@ def draw_passes(N):
         values = [passes for *_, passes in theirs]
         if values:
             text = f"{min(values):.1f} to {max(values):.1f}"
-            write(ax, max(values) + 1, i + 0.5, text, ha="left")
+            write(ax, 1.1 * max(values), i + 0.5, text, ha="left")
         ours = measured_passes(mask, direction, N)
         for _, contestant, passes in ours:
             ink, marker = _OURS[contestant]
             style = {"color": ink, "ms": 8, "mec": GROUND, "ls": ""}
-            ax.plot(min(passes, _MOST - 4), i + 0.79, marker, **style)
+            ax.plot(passes, i + 0.79, marker, **style)
         for side, (_, contestant, passes) in _sides(ours):
             ink, _ = _OURS[contestant]
-            x = min(passes, _MOST - 4) + 0.9 * side
+            x = passes * 1.1**side
             ha = "left" if side > 0 else "right"
             write(ax, x, i + 0.79, f"{passes:.1f}", ink, ha=ha)
     for i, (text, ink) in enumerate(_LEGEND):

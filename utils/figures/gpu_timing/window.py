@@ -76,8 +76,9 @@ def draw_window(device=None):
     ax.minorticks_off()
     ax.grid(color=GRID, lw=0.5)
     ax.set_axisbelow(True)
-    full = found["flex"][shares[-1]].seconds.median
-    line = [full * s for s in shares]
+    widest = max(found["flex"])
+    most = found["flex"][widest].seconds.median
+    line = [most * share / widest for share in shares]
     ax.plot(shares, line, ":", color=MUTED, lw=1.2)
     for name, (ink, marker, _) in SHOWN.items():
         row = found[name]
@@ -86,7 +87,7 @@ def draw_window(device=None):
         ax.plot(list(row), y, lw=1.6, **style)
     lines = [(text, ink) for ink, _, text in SHOWN.values()]
     lines.append(
-        ("····· in proportion to the pairs, from flex at 100 %", MUTED)
+        ("····· in proportion to the pairs, from flex at its most", MUTED)
     )
     for i, (text, ink) in enumerate(lines):
         y = (STEP * (len(lines) - 1 - i) + 0.1) / 4.1
