@@ -13,6 +13,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from IPython.core.inputtransformer2 import TransformerManager
 
 HERE = Path(__file__).resolve().parent
 CONSTANTS = json.loads((HERE / "prose_constants.json").read_text("utf-8"))
@@ -115,12 +116,17 @@ def printed(notebook):
     return found
 
 
+def as_python(source):
+    """A cell whose lines with ! and % are calls, as IPython runs them."""
+    return TransformerManager().transform_cell(source)
+
+
 def typed(notebook):
     """The values of the literals in the notebook's code."""
     return {
         Decimal(repr(node.value))
         for cell in notebook.code()
-        for node in ast.walk(ast.parse(cell["source"]))
+        for node in ast.walk(ast.parse(as_python(cell["source"])))
         if isinstance(node, ast.Constant)
         and type(node.value) in (int, float)
         and abs(node.value) < float("inf")

@@ -111,7 +111,7 @@ def _two(reader, *pair):
         f"{reader.name}: two mistakes at once",
         [f"{m.name[0].upper()}{m.name[1:]}: {m.cause}. {m.why}" for m in pair],
         [m.name for m in pair],
-        pair[0].report,
+        pair[0].report or pair[1].report,
     )
 
 

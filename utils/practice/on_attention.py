@@ -75,7 +75,7 @@ STEPS = (
         "Hidden keys still get weight",
         "their scores became 0, a score like any other",
         "exp(0) is 1. Only a score of −inf has the weight 0.",
-        "https://github.com/abisee/pointer-generator/issues/88",
+        "https://github.com/samgoldman97/mist/issues/17",
     ),
     (
         {"hide": recipe.added},
@@ -92,7 +92,7 @@ STEPS = (
         "Hidden keys get as much weight as without a mask",
         "the mask is never used",
         "Set the scores of hidden keys to −inf before softmax.",
-        "https://github.com/pytorch/pytorch/issues/124464",
+        "https://github.com/keras-team/keras/issues/23038",
     ),
     (
         {"hide": recipe.just_large},
@@ -108,7 +108,8 @@ STEPS = (
         "NaN for a query that sees nothing",
         "A query that may see nothing gets NaN, and all else is right",
         "its row divides 0 by 0",
-        "Decide what it gets. In this book, and in PyTorch by now, zeros.",
+        "Decide what it gets: zeros in this book, and in PyTorch's "
+        "scaled_dot_product_attention by now.",
         "https://github.com/pytorch/pytorch/issues/103963",
     ),
 )
@@ -162,7 +163,8 @@ ATTENTION = Task(
             "scores were multiplied with V",
             "An output is an average of values: the shares must be positive "
             "and sum to 1, and softmax makes them so.",
-            "https://github.com/rasbt/LLMs-from-scratch/issues/280",
+            "https://github.com/ArchipLab-LinfengZhang/"
+            "Object-Detection-Knowledge-Distillation-ICLR2021/issues/11",
         ),
     ),
 )
@@ -222,7 +224,7 @@ SELF_ATTENTION = Task(
             "Your output is as wide as a token",
             "X itself was mixed, and W_V left out",
             "What a token passes on is its value, X W_V.",
-            "https://github.com/rongzhou7/ADCCA/issues/5",
+            "https://github.com/facebookresearch/Motionformer/pull/6",
         ),
     ),
 )

@@ -47,7 +47,7 @@ DECODE_STEP = Task(
             "One new query is right; of several, the first see the future",
             "there is no mask",
             "A mask is needless for one query and needed for two.",
-            "https://github.com/pytorch/pytorch/issues/103082",
+            "https://github.com/Mikyx-1/TinyLLM/issues/17",
         ),
         Mutant(
             "its own token hidden",
@@ -55,7 +55,7 @@ DECODE_STEP = Task(
             "A new query does not see its own key",
             "the diagonal is one step too far to the left",
             "A token may attend to itself and to what came before it.",
-            "https://github.com/pbloem/former/issues/10",
+            "https://github.com/harvard-edge/cs249r_book/pull/1953",
         ),
         Mutant(
             "the cache left out",
@@ -68,7 +68,7 @@ DECODE_STEP = Task(
             "only the new keys were used",
             "The cache holds the keys and values of what came before; new "
             "queries need them all.",
-            "https://github.com/Dao-AILab/flash-attention/issues/517",
+            "https://github.com/deepspeedai/DeepSpeed/pull/7428",
         ),
     ),
 )

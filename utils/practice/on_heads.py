@@ -76,7 +76,7 @@ SPLIT_HEADS = Task(
             "Head 0 holds every second, third, … column",
             "the width was cut into (width of a head, heads)",
             "Head h holds the columns from h · d_head on, side by side.",
-            "https://github.com/hyunwoongko/transformer/issues/15",
+            "",  # no public report found
         ),
     ),
 )
@@ -94,7 +94,7 @@ MERGE_HEADS = Task(
             "A row is as wide as one head",
             "the heads were summed",
             "Put them side by side; W_O does the mixing.",
-            "https://github.com/broadinstitute/CellCap/issues/40",
+            "https://github.com/awf/functional-transformer/issues/8",
         ),
     ),
 )

@@ -72,7 +72,7 @@ CAUSAL_MASK = Task(
             "Each query sees one key too many",
             "the triangle starts one step too far to the right",
             "The next token is what a model is to guess: it must not see it.",
-            "https://github.com/TransformerLensOrg/TransformerLens/issues/284",
+            "https://github.com/octo-models/octo/issues/75",
         ),
         Mutant(
             "nothing hidden",
@@ -80,7 +80,7 @@ CAUSAL_MASK = Task(
             "Every query sees every key",
             "the triangle is missing",
             "Keep what lies on and below the diagonal: tril.",
-            "https://github.com/pytorch/tutorials/issues/2250",
+            "https://github.com/pytorch/tutorials/pull/2662",
         ),
         _mutant(_NUMBERS, lambda n: np.tri(n)),
         _mutant(_ADDED, lambda n: np.where(_tri(n), 0, -np.inf)),
@@ -111,7 +111,7 @@ CACHE_MASK = Task(
             "Its shape is that of keys by queries",
             "rows and columns have changed places",
             "Rows are queries, columns are keys.",
-            "https://github.com/harvard-edge/cs249r_book/pull/1875",
+            "",  # no public report found
         ),
         _mutant(_NUMBERS, lambda n, m: np.tri(n, m, m - n)),
     ),
@@ -173,7 +173,7 @@ PADDING_MASK = Task(
             "Each sentence shows one [PAD]",
             "places were compared by <= and not by <",
             "Places count from 0: token i is real if i < length.",
-            "https://github.com/huggingface/transformers/issues/39408",
+            "https://github.com/Wangpeiyi9979/ESD/issues/6",
         ),
         Mutant(
             "padding in front",
@@ -181,8 +181,7 @@ PADDING_MASK = Task(
             "The last keys of each sentence are shown, not the first",
             "the padding was taken to stand in front",
             "In this book the real tokens stand first.",
-            "https://github.com/lsdefine/attention-is-all-you-need-keras"
-            "/issues/16",
+            "https://github.com/NVIDIA-NeMo/Automodel/pull/3704",
         ),
         _mutant(_NUMBERS, lambda n, m: padding_mask(n, m).astype(float)),
     ),

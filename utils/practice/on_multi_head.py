@@ -81,7 +81,8 @@ MULTI_HEAD = Task(
             "softmax ran over queries",
             "Each query shares out one whole among the keys: softmax runs "
             "along the last axis.",
-            "https://github.com/nerdai/llms-from-scratch-rs/pull/30",
+            "https://github.com/labmlai/"
+            "annotated_deep_learning_paper_implementations/issues/146",
             {"axis": -2},
         ),
         Mutant(
@@ -90,7 +91,7 @@ MULTI_HEAD = Task(
             "Your weights sum to 1 over the heads",
             "softmax ran along the first axis",
             "Softmax runs along the last axis, the keys.",
-            "https://github.com/nerdai/llms-from-scratch-rs/pull/30",
+            "https://github.com/facebookresearch/detr/issues/247",
             {"axis": -3},
         ),
         Mutant(
@@ -118,7 +119,7 @@ MULTI_HEAD = Task(
             "Your output does not depend on the number of heads",
             "the width was never cut",
             "Split Q, K and V into heads before they meet.",
-            "https://github.com/huggingface/transformers/issues/8814",
+            "https://github.com/feevos/ceecnet/issues/6",
         ),
     ),
 )

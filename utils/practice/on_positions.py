@@ -53,8 +53,7 @@ POSITIONAL_ENCODING = Task(
             "the exponent of the cosine was taken from its own column",
             "Sine and cosine of one pair share one angle. Only then is a "
             "shift of position a rotation.",
-            "https://github.com/jadore801120/"
-            "attention-is-all-you-need-pytorch/issues/32",
+            "https://github.com/dmlc/gluon-nlp/issues/178",
         ),
         Mutant(
             "1,000 in place of 10,000",
@@ -91,7 +90,7 @@ POSITIONAL_ENCODING = Task(
             "The first row is 1, 0, 1, 0, …",
             "sine and cosine have changed places",
             "Even columns hold the sine, odd ones the cosine.",
-            "https://github.com/hkproj/pytorch-transformer/issues/2",
+            "https://github.com/flashinfer-ai/flashinfer/pull/3819",
         ),
     ),
 )
@@ -129,8 +128,7 @@ ADDED_POSITIONS = Task(
             "All tokens get the first position",
             "the table was indexed by 0",
             "Take as many rows as there are tokens: E[:X.shape[1]].",
-            "https://github.com/KasperGroesLudvigsen/influenza_transformer"
-            "/issues/9",
+            "https://github.com/HKU-MedAI/MGCA/issues/13",
         ),
         Mutant(
             "the last rows of the table",
@@ -138,7 +136,7 @@ ADDED_POSITIONS = Task(
             "The first token gets a late position",
             "the rows were taken from the end of the table",
             "The table is longer than the sentence: take its first rows.",
-            "https://github.com/songyangco/GETNext/issues/2",
+            "",  # no public report found
         ),
         Mutant(
             "positions alone",
@@ -146,7 +144,8 @@ ADDED_POSITIONS = Task(
             "Your output does not depend on the tokens",
             "the position replaced the token",
             "Add the two: X + E[:X.shape[1]].",
-            "https://github.com/kaushalshetty/Positional-Encoding/issues/1",
+            "https://github.com/jiwidi/"
+            "Behavior-Sequence-Transformer-Pytorch/issues/4",
         ),
     ),
 )
@@ -235,7 +234,7 @@ ROPE = Task(
             "the given positions were not used",
             "With a cache the new query's position is not 0: turn each row "
             "by the position that is given.",
-            "https://github.com/huggingface/transformers/issues/34741",
+            "https://github.com/lucidrains/rotary-embedding-torch/issues/11",
         ),
     ),
 )

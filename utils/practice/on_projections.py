@@ -43,7 +43,7 @@ PROJECTIONS = Task(
             "Your queries equal the right keys",
             "W_Q made the keys and W_K the queries",
             "Each matrix has its letter: Q is X W_Q, and K is X W_K.",
-            "https://github.com/jsbaan/transformer-from-scratch/issues/1",
+            "https://github.com/poloclub/transformer-explainer/issues/19",
         ),
         Mutant(
             "keys and values exchanged",
@@ -60,7 +60,7 @@ PROJECTIONS = Task(
             "all three were made with W_Q",
             "With W_Q = W_K a token's score for itself is never below 0, "
             "and what A asks of B, B asks of A.",
-            "https://github.com/rongzhou7/ADCCA/issues/5",
+            "https://github.com/stevezheng23/sequence_labeling_tf/pull/81",
         ),
     ),
 )

@@ -52,7 +52,7 @@ SOFTMAX = Task(
             "the sum has no axis",
             "Each query is a row by itself: sum with axis=-1 and "
             "keepdims=True.",
-            "https://github.com/PetrochukM/PyTorch-NLP/issues/2",
+            "https://github.com/rickwierenga/MLFundamentals/issues/1",
         ),
         Mutant(
             "softmax twice",
@@ -69,7 +69,7 @@ SOFTMAX = Task(
             "Your rows do not sum to 1",
             "the exponentials were not divided by their sum",
             "Weights are shares: divide each row by its own sum.",
-            "https://github.com/rasbt/LLMs-from-scratch/issues/280",
+            "",  # no public report found
         ),
         Mutant(
             "the maximum is not subtracted",
@@ -172,7 +172,7 @@ SCALED_SCORES = Task(
             "Your scores depend on how many queries there are",
             "the size was read from the axis of tokens",
             "d_k is the last axis of Q: Q.shape[-1].",
-            "https://github.com/omihub777/ViT-CIFAR/pull/11",
+            "",  # no public report found
         ),
         Mutant(
             "keys ask queries",

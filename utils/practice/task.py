@@ -23,7 +23,8 @@ class Mutant:
     why : str
         What it should do, and the reason.
     report : str
-        The address of a public report by people who made it.
+        The address of a public report by people who made it; "" where
+        none was found.
     changes : dict
         Which steps of the task's recipe it changes; two mistakes that
         change different steps can be made at once.

@@ -128,9 +128,9 @@ def lengths(record, **wanted):
     return [point.queries for point in points(record, "naive", **wanted)]
 
 
-def shown_contestants(record, **wanted):
+def shown_contestants(record, N=None, **wanted):
     """The contestants that have times there, in the order of SIGNS."""
-    return [name for name in SIGNS if points(record, name, **wanted)]
+    return [name for name in SIGNS if points(record, name, N, **wanted)]
 
 
 def case_sliders(with_length=True):

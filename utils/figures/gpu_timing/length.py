@@ -90,12 +90,11 @@ def draw_length(mask, direction, N, device=None):
         y = [s.median for s in spread]
         style = {"color": sign.ink, "marker": sign.marker, "mec": GROUND}
         ax.plot(x, y, sign.stroke, lw=1.8, ms=6, **style)
-        here = next(p.seconds for p in found if p.queries == N)
-        rows[name] = (
-            duration(here.median),
-            f"{duration(here.low)} to {duration(here.high)}",
-            f"{growth(record, name, **case):.2f}",
-        )
+        power = f"{growth(record, name, **case):.2f}"
+        rows[name] = ("not timed", "", power)
+        for here in (p.seconds for p in found if p.queries == N):
+            band = f"{duration(here.low)} to {duration(here.high)}"
+            rows[name] = (duration(here.median), band, power)
     heads = (f"at N = {N:,}", "20 % to 80 %", "power")
     write_rows(figure, rows, heads, (0.54, 0.82, 0.99))
     return figure
@@ -117,7 +116,7 @@ def say_length(mask, direction, N, device=None):
     record = the_record(device)
     case = {"mask": mask, "direction": direction}
     told = []
-    for name in shown_contestants(record, **case):
+    for name in shown_contestants(record, N, **case):
         (point,) = points(record, name, N, **case)
         told.append(
             f"{SIGNS[name].name} {duration(point.seconds.median)} "

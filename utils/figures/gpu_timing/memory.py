@@ -93,11 +93,14 @@ def draw_memory(direction, N, device=None):
         sign, found = SIGNS[name], peaks(record, name, direction)
         style = {"color": sign.ink, "marker": sign.marker, "mec": GROUND}
         ax.plot(list(found), list(found.values()), sign.stroke, ms=6, **style)
-        flash = peaks(record, "flash", direction)[N]
-        rows[name] = (
-            shown_bytes(found[N]),
-            f"{times(found[N] / flash)}×",
-        )
+        if N in found:
+            flash = peaks(record, "flash", direction)[N]
+            rows[name] = (
+                shown_bytes(found[N]),
+                f"{times(found[N] / flash)}×",
+            )
+        else:
+            rows[name] = ("not measured", "")
     heads = (f"at N = {N:,}", "of flash’s")
     write_rows(figure, rows, heads, (0.7, 0.95))
     return figure
@@ -117,7 +120,8 @@ def say_memory(direction, N, device=None):
     str
     """
     record = the_record(device)
-    found = {name: peaks(record, name, direction)[N] for name in SHOWN}
+    every = {name: peaks(record, name, direction) for name in SHOWN}
+    found = {name: row[N] for name, row in every.items() if N in row}
     told = [f"{SIGNS[k].name} {shown_bytes(v)}" for k, v in found.items()]
     fewer = times(found["naive"] / found["flash"])
     counted = shown_bytes(predicted(record, direction)[N])

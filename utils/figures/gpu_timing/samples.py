@@ -42,7 +42,7 @@ def draw_samples(mask, direction, N, device=None):
     ax = figure.add_axes([0.14, foot / height, 0.82, 2.45 / height])
     ax.set_title(f"Every sample in ms, {shown_case(mask, direction)}", x=-0.15)
     rows, most, longest = {}, 0, 0
-    for name in shown_contestants(record, **case):
+    for name in shown_contestants(record, N, **case):
         sign = SIGNS[name]
         (point,) = points(record, name, N, **case)
         y = [1e3 * value for value in point.samples_seconds]
@@ -83,7 +83,7 @@ def say_samples(mask, direction, N, device=None):
     record = the_record(device)
     case = {"mask": mask, "direction": direction}
     told = []
-    for name in shown_contestants(record, **case):
+    for name in shown_contestants(record, N, **case):
         (point,) = points(record, name, N, **case)
         told.append(
             f"{SIGNS[name].name} {duration(point.seconds.median)} "
