@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
+from tests.test_teaching import said, state_links
+
 HERE = Path(__file__).resolve().parent
 CONSTANTS = json.loads((HERE / "prose_constants.json").read_text("utf-8"))
 
@@ -180,7 +182,10 @@ def pages():
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.stem)
 def test_prose_of_a_page(page, notebooks):
+    """A page may say what a chapter prints, or a figure that it links to."""
     shown = [number for one in notebooks for number in printed(one)]
+    for _, name, state in state_links(page.read_text("utf-8")):
+        shown += numbers(said(name, state))
     check(page.stem, [("text", page.read_text("utf-8"))], shown, set())
 
 

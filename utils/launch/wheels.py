@@ -20,6 +20,10 @@ LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the same bytes at every build
 WHEEL = "Wheel-Version: 1.0\nGenerator: self-attention-in-motion\n"
 WHEEL += "Root-Is-Purelib: true\nTag: py3-none-any\n"
 
+# what a chapter needs when it runs; pages and slides are made elsewhere
+KEPT = (".py", ".toml", ".js", ".css", ".json", ".npz")
+LEFT_OUT = {"launch", "slides", "__pycache__"}
+
 
 def pack_book(root, folder):
     """Write the book's helpers and their data as a wheel.
@@ -43,14 +47,10 @@ def pack_book(root, folder):
     version = project["project"]["version"]
     paths = [
         path
-        for path in (root / "utils").rglob("*.py")
-        if path.relative_to(root).parts[1] != "launch"
+        for path in (*root.glob("utils/**/*"), *root.glob("book/data/**/*"))
+        if path.suffix in KEPT
+        and not LEFT_OUT & {*path.relative_to(root).parts}
     ]
-    paths += (
-        path
-        for path in (root / "book" / "data").glob("*")
-        if path.suffix != ".md"
-    )
     files = {p.relative_to(root).as_posix(): p.read_bytes() for p in paths}
     about = f"Metadata-Version: 2.1\nName: {NAME}\nVersion: {version}\n"
     about += "".join(f"Requires-Dist: {name}\n" for name in NEEDS)

@@ -12,7 +12,6 @@ import shutil
 from html import escape
 from pathlib import Path
 
-import nbformat
 from docutils import nodes
 from docutils.parsers.rst import Directive
 
@@ -37,7 +36,7 @@ class SlidesDirective(Directive):
         rows = []
         for path in chapters(env):
             env.note_dependency(str(path))
-            notebook = nbformat.read(path, as_version=4)
+            notebook = _read(path)
             title = escape(slides(notebook)[0].title)
             link = f"{up}slides/{path.stem}.html"
             rows.append(f'<li><a href="{link}">{title}</a></li>')
@@ -131,7 +130,7 @@ def html(path, frames, key=""):
     # not above: it changes Python's warning filters when it is imported
     from nbconvert.exporters import SlidesExporter
 
-    notebook = nbformat.read(path, as_version=4)
+    notebook = _read(path)
     deck = slides(notebook)
     title = deck[0].title
     notebook.cells = [cell for slide in deck for cell in _cells(slide, frames)]
@@ -169,9 +168,18 @@ def _cells(slide, frames):
     return cells
 
 
+def _read(path):
+    """The notebook; not above, since its schema's packages read files."""
+    import nbformat
+
+    return nbformat.read(path, as_version=4)
+
+
 def _markdown(source, kind):
+    from nbformat.v4 import new_markdown_cell
+
     source = LINK.sub(_to_book, source)
-    return nbformat.v4.new_markdown_cell(
+    return new_markdown_cell(
         source, metadata={"slideshow": {"slide_type": kind}}
     )
 

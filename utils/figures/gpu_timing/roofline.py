@@ -191,11 +191,12 @@ def say_roofline(direction, where, N):
 def _rate(value):
     """A rate of FLOP in the unit that fits.
 
-    >>> _rate(7.2e13), _rate(1.07e11)
-    ('72 TFLOP/s', '107 GFLOP/s')
+    >>> _rate(7.2e13), _rate(1.2e12), _rate(1.07e11)
+    ('72 TFLOP/s', '1.2 TFLOP/s', '107 GFLOP/s')
     """
     if value >= 1e12:
-        return f"{value / 1e12:.0f} TFLOP/s"
+        digits = 1 if value < 1e13 else 0
+        return f"{value / 1e12:.{digits}f} TFLOP/s"
     return f"{value / 1e9:.0f} GFLOP/s"
 
 
