@@ -2,6 +2,7 @@
 
 import importlib
 import re
+from urllib.parse import urlencode
 
 from tests.conftest import ROOT
 from utils.explore import find
@@ -78,3 +79,8 @@ def find_shown(name):
         if named:
             importlib.import_module(named[1])
     return find(name)
+
+
+def query_of(state):
+    """A state as a link has it: a plus sign or a space is written out."""
+    return urlencode({name: value_key(value) for name, value in state.items()})

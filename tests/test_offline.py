@@ -16,11 +16,11 @@ from tests.browse import (
     find_shown,
     load,
     moving_explorables,
+    query_of,
     settings_of,
     site_pages,
 )
 from tests.visitor import Visitor
-from utils.explore.slider import value_key
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +152,7 @@ class TestOnAStudentsMachine:
         load(tab, name)
         tab.evaluate(SET_STATE, [name, settings_of(explorable, last)])
         assert caption(tab, name) == explorable.sentence(**last)
-        query = "&".join(f"{k}={value_key(v)}" for k, v in last.items())
+        query = query_of(last)
         tab.goto("about:blank")
         address = (student.site / "site" / page).as_uri()
         tab.goto(f"{address}#{name}?{query}")

@@ -8,9 +8,9 @@ from tests.browse import (
     find_shown,
     load,
     moving_explorables,
+    query_of,
     shown_explorables,
 )
-from utils.explore.slider import value_key
 
 pytestmark = pytest.mark.browser
 
@@ -79,7 +79,7 @@ def test_each_is_seen_whole_in_large_type(kept_page, page, name):
 def test_a_link_opens_the_view_in_the_state(kept_page, page, name):
     explorable = find_shown(name)
     last = explorable.states()[-1]
-    query = "&".join(f"{k}={value_key(v)}" for k, v in last.items())
+    query = query_of(last)
     tab = kept_page(page)
     load(tab, name)
     link = f"{name}?{query}&projector"
@@ -94,7 +94,7 @@ def test_a_link_opens_the_view_in_the_state(kept_page, page, name):
 def test_a_page_opened_by_such_a_link_shows_the_view(room):
     page, name = moving_explorables()[-1]
     last = find_shown(name).states()[-1]
-    query = "&".join(f"{k}={value_key(v)}" for k, v in last.items())
+    query = query_of(last)
     tab = room(f"{page}#{name}?{query}&projector")
     tab.wait_for_function("n => explore.figures.get(n)?.book", arg=name)
     assert tab.evaluate(OPEN, name)

@@ -10,12 +10,12 @@ from tests.browse import (
     SET_STATE,
     find_shown,
     moving_explorables,
+    query_of,
     settings_of,
     shown_explorables,
 )
 from tests.conftest import ROOT, stored_notebooks
 from utils.explore import palette
-from utils.explore.slider import value_key
 from utils.slides import deck, write
 from utils.slides.blocks import blocks, lead
 
@@ -374,7 +374,7 @@ class TestTheKeys:
 def test_a_link_to_a_state_opens_the_slide_of_the_figure(slides):
     explorable = find_shown(A_FIGURE)
     last = explorable.states()[-1]
-    query = "&".join(f"{k}={value_key(v)}" for k, v in last.items())
+    query = query_of(last)
     tab = slides(f"{A_DECK}#{A_FIGURE}?{query}", mathematics=False)
     tab.wait_for_function("n => explore.figures.get(n).book", arg=A_FIGURE)
     slide = tab.locator("section.present section.present")
