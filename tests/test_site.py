@@ -11,12 +11,12 @@ from tests.browse import (
     find_shown,
     load,
     moving_explorables,
+    query_of,
     settings_of,
     shown_explorables,
     site_pages,
 )
 from utils.explore import palette
-from utils.explore.slider import value_key
 
 pytestmark = pytest.mark.browser
 
@@ -118,7 +118,7 @@ class TestEveryExplorable:
     ):
         explorable = find_shown(name)
         last = explorable.states()[-1]
-        query = "&".join(f"{k}={value_key(v)}" for k, v in last.items())
+        query = query_of(last)
         tab = open_page(f"{page}#{name}?{query}", mathematics=False)
         tab.wait_for_function(
             "name => explore.figures.get(name)?.book", arg=name
