@@ -30,6 +30,7 @@ import numpy as np  # noqa: E402
 
 from utils import records  # noqa: E402
 from utils.attention import scaled_dot_product_attention  # noqa: E402
+from utils.measuring import relative_error  # noqa: E402
 from utils.tiled import attention_by_tiles  # noqa: E402
 
 D, SEED = 64, 0
@@ -80,11 +81,6 @@ def contestants(Q, K, V, causal):
                 tile,
                 lambda tile=tile: attention_by_tiles(Q, K, V, rule, tile),
             )
-
-
-def relative_error(got, exact):
-    """Measure the difference against the length of what is right."""
-    return float(np.linalg.norm(got - exact) / np.linalg.norm(exact))
 
 
 def peak_bytes(call):

@@ -10,8 +10,8 @@ from utils.explore.palette import GRID, GROUND, INK, MUTED, OTHER
 from utils.figures.drawing import WIDTH, write
 from utils.figures.gpu_timing.evidence import (
     common_lengths,
+    name_of,
     points,
-    short_device,
     the_record,
     times,
 )
@@ -145,7 +145,7 @@ def say_clocks(device=None):
             told.append(f"{mistake.name}: {mistake.reason}")
         else:
             told.append(f"{mistake.name}: {_times(mistake.factor)} times")
-    name = short_device(record.about["device"]["name"])
+    name = name_of(record)
     return f"{name}, the median of each by the right one. {'; '.join(told)}."
 
 

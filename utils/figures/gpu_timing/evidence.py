@@ -183,6 +183,11 @@ def short_device(name):
     return " ".join(kept)
 
 
+def name_of(record):
+    """The name of a record's device, as the figures write it."""
+    return short_device(record.about["device"]["name"])
+
+
 def duration(seconds):
     """A time with three digits in the unit that fits.
 

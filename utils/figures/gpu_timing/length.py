@@ -9,8 +9,8 @@ from utils.figures.gpu_timing.evidence import (
     SIGNS,
     case_sliders,
     duration,
+    name_of,
     points,
-    short_device,
     shown_case,
     shown_contestants,
     the_record,
@@ -123,7 +123,7 @@ def say_length(mask, direction, N, device=None):
             f"(power {growth(record, name, **case):.2f})"
         )
     return (
-        f"{short_device(record.about['device']['name'])}, recorded "
+        f"{name_of(record)}, recorded "
         f"{record.about['started_utc'][:10]}: {shown_case(mask, direction)}, "
         f"{N:,} tokens: {listed(told)}. The power says how time grows with N "
         "over the three longest lengths; 2 is four times for twice N."

@@ -9,8 +9,8 @@ from utils.figures.gpu_timing.evidence import (
     DIRECTIONS,
     SIGNS,
     common_lengths,
+    name_of,
     points,
-    short_device,
     the_record,
     times,
 )
@@ -126,7 +126,7 @@ def say_memory(direction, N, device=None):
     fewer = times(found["naive"] / found["flash"])
     counted = shown_bytes(predicted(record, direction)[N])
     return (
-        f"{short_device(record.about['device']['name'])}, "
+        f"{name_of(record)}, "
         f"{DIRECTIONS[direction]}, {N:,} tokens: {listed(told)}. Flash holds "
         f"{fewer} times less than naive. {MATRICES[direction]} matrices of "
         f"N × N numbers, the thin line, are {counted}."

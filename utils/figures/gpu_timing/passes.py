@@ -8,8 +8,8 @@ from utils.figures.drawing import WIDTH, write
 from utils.figures.gpu_timing.evidence import (
     CASES,
     measured,
+    name_of,
     published,
-    short_device,
     shown_case,
 )
 from utils.roofline import Peaks, data_sheet, effective_passes
@@ -70,7 +70,7 @@ def measured_passes(mask, direction, N):
         for point in points:
             peaks = Peaks.measured(record, point.dtype)
             passes = effective_passes(point, peaks)
-            device = short_device(record.about["device"]["name"])
+            device = name_of(record)
             found.append((device, point.contestant, passes))
     return found
 

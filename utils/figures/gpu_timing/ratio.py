@@ -7,9 +7,9 @@ from utils.explore.palette import GROUND, INK, KEY, MUTED, OTHER, WEIGHT
 from utils.figures.drawing import WIDTH
 from utils.figures.gpu_timing.evidence import (
     case_sliders,
+    name_of,
     points,
     published,
-    short_device,
     shown_case,
     the_record,
     times,
@@ -155,7 +155,7 @@ def say_ratio(mask, direction, N, device=None):
     str
     """
     record = the_record(device)
-    name = short_device(record.about["device"]["name"])
+    name = name_of(record)
     ours = [
         f"{times(found[N].median)} times faster than {called} "
         f"({found[N].low:.1f} to {found[N].high:.1f})"
@@ -197,7 +197,7 @@ _OURS = (
 
 def _write_key(figure, record, mask, direction, N):
     """Each line of the picture with its value at N."""
-    name = short_device(record.about["device"]["name"])
+    name = name_of(record)
     rows = []
     for slow, ink, text in (
         ("naive", OTHER, f"● naive / flash, {name}"),

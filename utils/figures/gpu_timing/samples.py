@@ -9,8 +9,8 @@ from utils.figures.gpu_timing.evidence import (
     SIGNS,
     case_sliders,
     duration,
+    name_of,
     points,
-    short_device,
     shown_case,
     shown_contestants,
     the_record,
@@ -90,7 +90,7 @@ def say_samples(mask, direction, N, device=None):
             f"({duration(min(point.samples_seconds))} to "
             f"{duration(max(point.samples_seconds))})"
         )
-    name = short_device(record.about["device"]["name"])
+    name = name_of(record)
     return (
         f"{name}, {shown_case(mask, direction)}, {N:,} tokens, "
         f"{len(point.samples_seconds)} rounds. Median and ends: "

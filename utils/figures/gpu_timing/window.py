@@ -7,7 +7,7 @@ from utils.explore.palette import GRID, GROUND, KEY, MUTED, QUERY, VALUE
 from utils.figures.drawing import WIDTH
 from utils.figures.gpu_timing.evidence import (
     duration,
-    short_device,
+    name_of,
     the_record,
 )
 from utils.figures.gpu_timing.table import STEP
@@ -115,7 +115,7 @@ def say_window(device=None):
             for share, p in row.items()
         ]
         told.append(f"{SHOWN[name][2][2:]} {listed(each)}")
-    device = short_device(record.about["device"]["name"])
+    device = name_of(record)
     return f"{device}, by the share of pairs kept: {'; '.join(told)}."
 
 
