@@ -1,15 +1,12 @@
 """The lab's pictures show what the right and the wrong functions compute."""
 
-import itertools
 import re
 
 import numpy as np
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 
+from tests.figures import draw, texts
 from utils.attention import scaled_dot_product_attention
-from utils.explore import palette
-from utils.explore.picture import house_style
 from utils.figures import break_it as chapter
 from utils.figures.break_it.batch import positions_given
 from utils.figures.break_it.cases import CASES, TOKENS, WIDTHS, compute
@@ -26,53 +23,6 @@ ALL = [
 WEIGHTS = pytest.mark.parametrize(
     "state", chapter.weights.states()[::3], ids=str
 )
-
-
-def draw(explorable, state):
-    with house_style(explorable.name):
-        return explorable.draw(**state)
-
-
-def texts(axes):
-    return [text.get_text() for text in axes.texts]
-
-
-@pytest.mark.parametrize(("explorable", "state"), ALL[::5])
-def test_no_text_is_cut_off_or_lies_on_another(explorable, state):
-    with house_style(explorable.name):
-        figure = explorable.draw(**state)
-        FigureCanvasAgg(figure).draw()
-        found = [
-            text
-            for axes in figure.axes
-            for text in (
-                *axes.texts,
-                axes._left_title,
-                axes.xaxis.label,
-                axes.yaxis.label,
-                *(axes.get_xticklabels() if axes.axison else ()),
-                *(axes.get_yticklabels() if axes.axison else ()),
-            )
-            if text.get_text().strip()
-        ]
-        assert min(text.get_fontsize() for text in found) >= 9
-        boxes = [(t.get_text(), t.get_window_extent()) for t in found]
-    assert figure.get_size_inches()[0] == 4.8
-    for name, box in boxes:
-        assert figure.bbox.x0 <= box.x0, name
-        assert box.x1 <= figure.bbox.x1, name
-        assert figure.bbox.y0 <= box.y0, name
-        assert box.y1 <= figure.bbox.y1, name
-    for (one, a), (other, b) in itertools.combinations(boxes, 2):
-        # a box is higher than the letters in it
-        assert not a.shrunk(1, 0.7).overlaps(b.shrunk(1, 0.7)), (one, other)
-
-
-@pytest.mark.parametrize(("explorable", "state"), ALL[::20])
-def test_every_colour_is_the_books(explorable, state):
-    svg = explorable.svg(**state)
-    found = set(re.findall(r"#[0-9a-f]{3,6}\b", svg))
-    assert found <= {light for light, _ in palette.COLOURS.values()}
 
 
 @pytest.mark.parametrize("explorable", EXPLORABLES, ids=lambda e: e.name)

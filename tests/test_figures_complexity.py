@@ -5,7 +5,6 @@ import re
 
 import numpy as np
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from utils import records
 from utils.attention import scaled_dot_product_attention
@@ -25,59 +24,6 @@ from utils.figures.complexity.tiles import (
 )
 from utils.figures.complexity.work import share_of_pairs
 from utils.tiled import finish
-
-EXPLORABLES = (
-    complexity.memory,
-    complexity.work,
-    complexity.serving,
-    complexity.patterns,
-    complexity.tiles,
-    complexity.record,
-    complexity.ring,
-)
-SPREAD = [
-    (explorable, state)
-    for explorable in EXPLORABLES
-    for state in (
-        *explorable.states()[:: max(1, len(explorable.states()) // 12)],
-        explorable.states()[-1],
-        explorable.start(),
-    )
-]
-
-
-@pytest.mark.parametrize(("explorable", "state"), SPREAD, ids=str)
-def test_no_text_is_cut_off_or_lies_on_another(explorable, state):
-    with house_style(explorable.name):
-        figure = explorable.draw(**state)
-        FigureCanvasAgg(figure).draw()
-        found = [
-            text
-            for axes in figure.axes
-            for text in (
-                *axes.texts,
-                *axes.get_xticklabels(),
-                *axes.get_yticklabels(),
-                axes.title,
-                axes._left_title,
-                axes.xaxis.label,
-                axes.yaxis.label,
-            )
-            if axes.axison or text in axes.texts
-        ]
-        found = [t for t in (*found, *figure.texts) if t.get_text().strip()]
-        assert min(text.get_fontsize() for text in found) >= 9
-        boxes = [(t.get_text(), t.get_window_extent()) for t in found]
-    assert figure.get_size_inches()[0] == 4.8
-    for name, box in boxes:
-        assert figure.bbox.x0 <= box.x0, name
-        assert box.x1 <= figure.bbox.x1, name
-        assert figure.bbox.y0 <= box.y0, name
-        assert box.y1 <= figure.bbox.y1, name
-    for (one, a), (other, b) in itertools.combinations(boxes, 2):
-        # a box is higher than the letters in it
-        assert not a.shrunk(1, 0.7).overlaps(b.shrunk(1, 0.7)), (one, other)
-
 
 # --- memory and work -------------------------------------------------------
 
