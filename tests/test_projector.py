@@ -180,7 +180,7 @@ class TestTheView:
             assert inside
         button.focus()
         tab.keyboard.press("Enter")
-        assert not tab.evaluate(OPEN, name)
+        tab.wait_for_function(f"name => !({OPEN})(name)", arg=name)
 
     def test_a_link_copied_there_opens_there(self, room, page, name):
         tab = room(page)

@@ -60,6 +60,8 @@ def house_style(name):
             "axes.spines.right": False,
             "axes.axisbelow": True,
             "axes.unicode_minus": True,
+            # what names no colour is ink: any other would miss the theme
+            "axes.prop_cycle": matplotlib.cycler(color=[ink]),
             "grid.color": palette.GRID,
             "grid.linewidth": 0.8,
             "xtick.color": muted,
