@@ -213,6 +213,50 @@ class TestTheView:
         assert tab.locator("dialog.explorable-projector").count() == 0
 
 
+def two_on_a_page():
+    """Two figures of the first page that has two."""
+    shown = moving_explorables()
+    (page, one), (_, other) = next(
+        pair
+        for pair in zip(shown, shown[1:], strict=False)
+        if pair[0][0] == pair[1][0]
+    )
+    return page, one, other
+
+
+FOLLOW = "h => { location.hash = h; }"
+SHUT = f"name => !({OPEN})(name)"
+
+
+def test_a_link_to_another_figure_takes_the_place_of_the_first(room):
+    page, one, other = two_on_a_page()
+    tab = room(page)
+    load(tab, one)
+    project(tab, one)
+    tab.wait_for_function(FULL)
+    tab.evaluate(FOLLOW, f"{other}?projector")
+    tab.wait_for_function(OPEN, arg=other)
+    tab.wait_for_timeout(300)  # leaving the full screen must not close it
+    assert tab.evaluate(OPEN, other)
+    assert not tab.evaluate(OPEN, one)
+    assert tab.locator("dialog.explorable-projector").count() == 1
+    leave(tab, other)
+    assert tab.locator("dialog.explorable-projector").count() == 0
+
+
+def test_a_link_to_another_figure_on_the_page_closes_the_view(room):
+    page, one, other = two_on_a_page()
+    tab = room(page)
+    load(tab, one)
+    project(tab, one)
+    tab.evaluate(FOLLOW, f"{one}?x=1")  # its own: it stays
+    tab.wait_for_timeout(100)
+    assert tab.evaluate(OPEN, one)
+    tab.evaluate(FOLLOW, f"{other}?x=1")
+    tab.wait_for_function(SHUT, arg=one)
+    assert not tab.evaluate(OPEN, other)
+
+
 def test_a_reader_who_wants_calm_plays_step_by_step(room):
     page, name = next(
         (page, name)

@@ -26,6 +26,7 @@ import bench_page
 import bench_panel
 import bench_work
 from bench_table import Row, Unmeasured, render
+from processor import processor
 
 __all__ = ["header", "measure", "parts_of"]
 
@@ -85,7 +86,7 @@ def header(browser):
     versions = ", ".join(filter(None, map(_version, VERSIONS)))
     lines = [
         f"Bench of {date:%Y-%m-%d %H:%M} UTC",
-        f"{_cpu()}, {os.cpu_count()} cores, {platform.system()}",
+        f"{processor()}, {os.cpu_count()} cores, {platform.system()}",
         f"Python {platform.python_version()}, {versions}",
     ]
     if browser:
@@ -141,16 +142,6 @@ def _measures(browser):
         "frames": bench_work.frames_rows,
         "nbval": lambda: bench_work.nbval_rows(ROOT),
     }
-
-
-def _cpu():
-    """The processor's name, as Linux, or else Python, gives it."""
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        for line in info.read_text("utf-8", "replace").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
 
 
 def _version(package):

@@ -28,6 +28,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np  # noqa: E402
 
+from processor import processor  # noqa: E402
 from utils import records  # noqa: E402
 from utils.attention import scaled_dot_product_attention  # noqa: E402
 from utils.measuring import relative_error  # noqa: E402
@@ -159,16 +160,6 @@ def measure(N, causal, rounds):
             point["wall_seconds"].append(wall)
             point["page_faults"].append(faults)
     return points
-
-
-def processor():
-    """Name the processor as the system does."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    names = [line.split(":", 1)[1] for line in lines if "model name" in line]
-    return " ".join((names or [platform.machine()])[0].split())
 
 
 def run(rounds, quick):

@@ -8,7 +8,6 @@ then each tries to see the others' files. Everything is cleared away after.
 import argparse
 import datetime
 import os
-import platform
 import secrets
 import signal
 import sys
@@ -16,7 +15,6 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
-from pathlib import Path
 
 from class_isolation import (
     attempts_of,
@@ -28,6 +26,7 @@ from class_memory import MemoryWatch
 from class_report import lines_of, store
 from class_room import room
 from class_student import Student
+from processor import processor
 
 __all__ = ["hold_class", "main"]
 
@@ -85,7 +84,7 @@ def hold_class(room, chapters):
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "commit": room.commit,
         "cores": len(os.sched_getaffinity(0)),
-        "cpu": cpu_name(),
+        "cpu": processor(),
         "versions": {name: version(name) for name in PACKAGES},
         "chapters": list(chapters),
         "isolated": room.isolated,
@@ -130,14 +129,6 @@ def student_day(student, chapters, room, texts, together):
     attempts = attempts_of(student, kernels[-1], room, texts)
     together.wait(WAIT_SECONDS)
     return moves, attempts
-
-
-def cpu_name():
-    """The processor's name, as the system gives it."""
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.machine()
 
 
 def count_of_students(text):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from processor import processor
 from utils.contestants import torch_calls
 from utils.measuring import gate, relative_error
 from utils.timing import BACKENDS, Shape
@@ -37,7 +38,7 @@ def device_report(device):
     -------
     dict
     """
-    report = {"type": device, "name": _cpu_name(), "cpu": _cpu()}
+    report = {"type": device, "name": processor(), "cpu": _cpu()}
     if device == "cuda":
         import torch
 
@@ -69,13 +70,6 @@ def nvidia_state():
     return dict(zip(NVIDIA, values, strict=False))
 
 
-def _cpu_name():
-    for line in _lines("/proc/cpuinfo"):
-        if line.startswith("model name"):
-            return " ".join(line.split(":", 1)[1].split())
-    return platform.processor() or platform.machine()
-
-
 def _cpu():
     import torch
 
@@ -84,7 +78,7 @@ def _cpu():
         if line.startswith("MemTotal"):
             memory = int(line.split()[1]) * 1024
     return {
-        "model": _cpu_name(),
+        "model": processor(),
         "processors": os.cpu_count(),
         "memory_bytes": memory,
         "instructions": torch.backends.cpu.get_cpu_capability(),

@@ -11,14 +11,13 @@ from utils.timing import Shape
 __all__ = ["Group", "plan"]
 
 SDPA = ("math", "flash", "flash again", "efficient", "cudnn")
-TILES = (64, 128, 256, 512)
 
 
 @dataclass(frozen=True)
 class Group:
     """One set of programs on one shape.
 
-    `kind` says how it is run: torch, numpy, clocks, cold or limit.
+    `kind` says how it is run: torch, clocks, cold or limit.
     """
 
     experiment: str
@@ -62,7 +61,7 @@ def plan(device, dtype="float32", quick=False, compiler=True):
     """
     if device != "cpu":
         return list(_on_card(dtype, quick))
-    groups = [*_on_processor(dtype, quick), *_tiles(quick)]
+    groups = list(_on_processor(dtype, quick))
     if compiler and not quick:
         groups += _windows(dtype)
     return groups
@@ -172,12 +171,3 @@ def _on_card(dtype, quick):
         for kv_heads in (32, 8, 1):
             at = Shape(1, 32, 128, 4, dtype, keys=keys, kv_heads=kv_heads)
             yield group("decoding", at, ("math", "flash", "cudnn"))
-
-
-def _tiles(quick):
-    lengths = (256, 512) if quick else (8192, 4096, 2048, 1024, 512, 256)
-    for n in lengths:
-        tiles = tuple(t for t in TILES if t <= n)
-        at = Shape(n, heads=1)
-        pace = 0.3 if quick else 3.0
-        yield Group("tiles", at, tiles, "numpy", pace)

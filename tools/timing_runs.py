@@ -9,9 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from utils.contestants import numpy_calls, torch_calls
+from utils.contestants import torch_calls
 from utils.measuring import Busy, Call, empty_row, measure
-from utils.timing import NumpyMachine
 
 __all__ = ["run_group"]
 
@@ -32,7 +31,6 @@ def run_group(group, machine, threads, say=lambda text: None):
     runs = {
         "torch": _torch,
         "clocks": _clocks,
-        "numpy": _numpy,
         "cold": _cold,
         "limit": _limit,
     }
@@ -41,12 +39,9 @@ def run_group(group, machine, threads, say=lambda text: None):
     except Exception as error:
         text = " ".join(str(error).split())[:300]
         status = machine.status_of(error)
-        names = group.programs
-        if group.kind == "numpy":
-            names = ("naive",)
         rows = [
             _row(name, status, f"{type(error).__name__}: {text}")
-            for name in dict.fromkeys(names)
+            for name in dict.fromkeys(group.programs)
             if not name.endswith(" again")
         ]
     if machine.device == "cuda":
@@ -77,13 +72,6 @@ def _torch(group, machine, threads, say):
     dtype = group.shape.dtype
     return measure(
         calls, right, machine, dtype, group.seconds, _rounds(machine)
-    )
-
-
-def _numpy(group, machine, threads, say):
-    calls, right = numpy_calls(group.shape, group.programs)
-    return measure(
-        calls, right, NumpyMachine(), "float32", group.seconds, (7, 60)
     )
 
 

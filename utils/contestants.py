@@ -11,10 +11,9 @@ from functools import partial
 import numpy as np
 
 from utils.measuring import BASELINE, Call, Unsupported
-from utils.tiled import attention_by_tiles
 from utils.timing import BACKENDS, reference, torch_inputs, torch_mask
 
-__all__ = ["numpy_calls", "torch_calls"]
+__all__ = ["torch_calls"]
 
 
 def torch_calls(machine, shape, names, seed=0, check=True):
@@ -208,54 +207,3 @@ def _flex(machine, shape, inputs):
     density = 1 - mask.sparsity() / 100
     fields = {"mask_seconds": taken, "density": density}
     return lambda: compiled(Q, K, V, block_mask=mask), fields
-
-
-def numpy_calls(shape, tiles, seed=0):
-    """Make the programs in NumPy ready: naive, in place, and by tiles.
-
-    Parameters
-    ----------
-    shape : Shape
-        Of one head, float32, no mask, forward.
-    tiles : sequence of int
-    seed : int, optional
-
-    Returns
-    -------
-    calls : list of Call
-    right : dict of str to ndarray
-    """
-    random = np.random.default_rng(seed)
-    size = (shape.queries, shape.d)
-    Q, K, V = (random.standard_normal(size, np.float32) for _ in range(3))
-    calls = [
-        _numpy_call(BASELINE, _numpy_naive, Q, K, V),
-        _numpy_call("naive, in place", _numpy_in_place, Q, K, V),
-    ]
-    for tile in tiles:
-        run = partial(attention_by_tiles, tile=tile)
-        name = f"tiles of {tile}"
-        calls.append(_numpy_call(name, run, Q, K, V, tile=tile))
-    Q, K, V = (array.astype(np.float64) for array in (Q, K, V))
-    return calls, {"output": _numpy_in_place(Q, K, V)}
-
-
-def _numpy_call(name, attend, Q, K, V, **fields):
-    run = partial(attend, Q, K, V)
-    return Call(name, run, _as_output, fields=fields)
-
-
-def _numpy_naive(Q, K, V):
-    scores = Q @ K.T * np.asarray(Q.shape[-1] ** -0.5, Q.dtype)
-    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    weights = weights / weights.sum(axis=-1, keepdims=True)
-    return weights @ V
-
-
-def _numpy_in_place(Q, K, V):
-    scores = Q @ K.T
-    scores *= np.asarray(Q.shape[-1] ** -0.5, Q.dtype)
-    scores -= scores.max(axis=-1, keepdims=True)
-    np.exp(scores, out=scores)
-    scores /= scores.sum(axis=-1, keepdims=True)
-    return scores @ V

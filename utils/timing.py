@@ -1,4 +1,4 @@
-"""The machines on which attention is timed: torch's devices, and NumPy.
+"""The machines on which attention is timed: torch's devices.
 
 torch is imported when a machine of it is made, not before. The rules of
 timing are in `utils.measuring`, the programs that are timed in
@@ -6,7 +6,6 @@ timing are in `utils.measuring`, the programs that are timed in
 """
 
 import shutil
-import tracemalloc
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -48,51 +47,7 @@ class Shape:
         return stored
 
 
-class NumpyMachine:
-    """NumPy on the processor."""
-
-    device = "cpu"
-
-    def __init__(self):
-        self.clock = HostClock()
-
-    def prepare(self):
-        """Nothing to do before a run."""
-
-    def arrays(self, found):
-        """The arrays, in float64."""
-        return {k: np.asarray(v, np.float64) for k, v in found.items()}
-
-    def observe(self, call):
-        """What one run allocated at most."""
-        call.before()
-        tracemalloc.start()
-        try:
-            call.run()
-            peak = tracemalloc.get_traced_memory()[1]
-        finally:
-            tracemalloc.stop()
-        return {
-            "operator": "numpy",
-            "peak_bytes": int(peak),
-            "memory_method": "tracemalloc",
-        }
-
-    def status_of(self, error):
-        """The status of a row whose call failed like this."""
-        if isinstance(error, Unsupported | NotImplementedError):
-            return "unsupported"
-        text = str(error).lower()
-        if isinstance(error, MemoryError) or any(
-            part in text for part in _NO_MEMORY
-        ):
-            return "oom"
-        if any(part in text for part in _NO_KERNEL):
-            return "unsupported"
-        return "error"
-
-
-class TorchMachine(NumpyMachine):
+class TorchMachine:
     """A device of torch.
 
     Parameters
@@ -183,9 +138,17 @@ class TorchMachine(NumpyMachine):
 
     def status_of(self, error):
         """The status of a row whose call failed like this."""
-        if isinstance(error, self.torch.OutOfMemoryError):
+        if isinstance(error, Unsupported | NotImplementedError):
+            return "unsupported"
+        text = str(error).lower()
+        no_memory = MemoryError, self.torch.OutOfMemoryError
+        if isinstance(error, no_memory) or any(
+            part in text for part in _NO_MEMORY
+        ):
             return "oom"
-        return super().status_of(error)
+        if any(part in text for part in _NO_KERNEL):
+            return "unsupported"
+        return "error"
 
 
 def checked_heads(count):

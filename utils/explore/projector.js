@@ -10,9 +10,16 @@ window.projector = (function () {
 
   const LARGEST = 40;
   const SMALLEST = 14;
+  let screen = null; // what has the whole screen, not only the window
 
   function open(figure, full) {
     if (figure.closest("dialog")) return;
+    const other = view();
+    if (other) { // one view at a time: the other's figure goes home first
+      other.addEventListener("close", () => open(figure, full));
+      other.close();
+      return;
+    }
     const dialog = document.createElement("dialog");
     const gap = document.createElement("div");
     const label = figure.querySelector("form").getAttribute("aria-label");
@@ -44,6 +51,10 @@ window.projector = (function () {
       history.replaceState(null, "", `#${name}${rest && `?${rest}`}`);
     }
     button(figure).focus();
+  }
+
+  function view() {
+    return document.querySelector("dialog.explorable-projector");
   }
 
   function mark(figure, on) {
@@ -97,6 +108,8 @@ window.projector = (function () {
     if (!figure || query === undefined) return;
     if (new URLSearchParams(query).has("projector")) {
       open(figure.element, false);
+    } else if (!figure.element.closest("dialog")) {
+      view()?.close(); // or it would hide the figure that the link shows
     }
   }
 
@@ -109,9 +122,9 @@ window.projector = (function () {
       });
     });
     document.addEventListener("fullscreenchange", () => {
-      const dialog = document.querySelector("dialog.explorable-projector");
-      if (!dialog) return;
-      if (!document.fullscreenElement) dialog.close();
+      const left = screen;
+      screen = document.fullscreenElement;
+      if (left && !screen) left.closest("dialog")?.close();
     });
     followHash();
     addEventListener("hashchange", followHash);
