@@ -243,10 +243,14 @@ def test_samples_draws_every_sample_in_its_round(state):
     (axes,) = draw(chapter.samples, state).axes
     names = ["naive", "naive, preallocated", "math", "flash"]
     names = timed(names, state["N"], **case)
-    for name, line in zip(names, axes.lines, strict=True):
+    medians, dots = axes.lines[::2], axes.lines[1::2]
+    for name, median, line in zip(names, medians, dots, strict=True):
         samples = raw(name, state["N"], **case)["samples_seconds"]
         assert list(line.get_xdata()) == list(range(1, len(samples) + 1))
         np.testing.assert_allclose(line.get_ydata(), 1e3 * np.array(samples))
+        right = 1e3 * np.median(samples)
+        np.testing.assert_allclose(median.get_ydata(), [right, right])
+        assert line.get_color() == median.get_color()
 
 
 # --- passes and roofs ------------------------------------------------------

@@ -43,7 +43,6 @@ SIGNS = {
     "cudnn": Sign(QUERY, ":", "P", "PyTorch cuDNN"),
     "flex": Sign(QUERY, "-", "X", "FlexAttention"),
 }
-STROKES = {"-": "——", "--": "– –", ":": "·····"}
 
 
 def shown_case(mask, direction):

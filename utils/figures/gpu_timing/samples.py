@@ -46,9 +46,9 @@ def draw_samples(mask, direction, N, device=None):
         sign = SIGNS[name]
         (point,) = points(record, name, N, **case)
         y = [1e3 * value for value in point.samples_seconds]
-        ax.hlines(
-            1e3 * point.seconds.median, 0, len(y) + 1, color=sign.ink, lw=1
-        )
+        median = 1e3 * point.seconds.median
+        look = {"color": sign.ink, "ls": sign.stroke, "lw": 1.2}
+        ax.plot([0, len(y) + 1], [median, median], **look)
         style = {"color": sign.ink, "mec": GROUND, "ms": 5, "mew": 0.5}
         ax.plot(range(1, len(y) + 1), y, sign.marker, **style)
         most, longest = max(most, *y), max(longest, len(y))
