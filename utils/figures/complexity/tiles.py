@@ -156,7 +156,8 @@ def _draw_row(axes, tile, step, mask):
     for j in range(8):
         done, now = j < (step - 1) * tile, j // tile == step - 1
         box = (_LEFT + _STEP * j, 0.66)
-        fill = {"fc": WEIGHT if now else GRID, "alpha": 0.45}
+        # light enough for the values' ink on it: 4.5 to 1
+        fill = {"fc": WEIGHT if now else GRID, "alpha": 0.28 if now else 0.45}
         if done or now:
             add_cell(axes, box, _STEP, 0.76, lw=0, zorder=0.3, **fill)
         add_cell(axes, box, _STEP, 0.76, fill=False, ec=GRID, lw=0.8)

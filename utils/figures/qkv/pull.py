@@ -131,22 +131,46 @@ def _draw_plane(axes, Q, K):
     axes.vlines(0, -1.4, 2.55, color=GRID, lw=1, zorder=0)
     wide = {"width": 0.07, "head_width": 0.22, "color": QUERY, "zorder": 1}
     thin = {"width": 0.025, "head_width": 0.17, "color": KEY, "zorder": 2}
-    # places beside the tips where no two names meet on the way
-    beside_q = ((0.3, -0.2), (-0.26, 0.1), (-0.1, 0.2))
-    low = (0.2 * max(K[0, 1], 0) - 0.02, -0.24)
-    left = (-0.27 - K[0, 0], -0.1)  # beyond the arrow of q B
-    beside_k = (left if K[0, 1] > 0.58 else low, (0.28, -0.14), (0.28, 0))
+    names = _free_places([*Q, *K], [*Q, *K])
+    beside_q, beside_k = names[:3], names[3:]
     for letter, tips, beside, look in (
         ("q", Q, beside_q, wide),
         ("k", K, beside_k, thin),
     ):
-        for name, tip, shift in zip(ABC, tips, beside, strict=True):
+        for name, tip, place in zip(ABC, tips, beside, strict=True):
             end = {"length_includes_head": True, "head_length": 0.17, "lw": 0}
             axes.arrow(0, 0, *tip, **look, **end)
-            text = f"{letter} {name}"
-            write(axes, *(tip + shift), text, look["color"], size=10)
+            write(axes, *place, f"{letter} {name}", look["color"], size=10)
     title = "Queries (wide) and keys (thin)"
     axes.set_title(title, x=0.04)
+
+
+def _free_places(tips, arrows):
+    """Where a name can stand near each tip, away from arrows and names."""
+    found = []
+    turns = np.deg2rad(np.arange(0, 360, 30))
+    around = np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    radii = np.array([(0.28, 0.22), (0.36, 0.3), (0.46, 0.4)])
+    around = (around * radii[:, None]).reshape(-1, 2)
+    for tip in tips:
+        room = [_room(tip + shift, arrows, found) for shift in around]
+        # the first that has room enough; if none has, the roomiest
+        best = next((i for i, r in enumerate(room) if r > 0.1), None)
+        best = int(np.argmax(room)) if best is None else best
+        found.append(tip + around[best])
+    return found
+
+
+def _room(place, arrows, taken):
+    """How far a name there is from all arrows, and from all other names."""
+    points = place + np.linspace((-0.17, 0), (0.17, 0), 7)
+    along = np.linspace(0, 1.08, 28)[:, None]  # a head is wider than its line
+    lines = np.concatenate([along * tip for tip in arrows])
+    gaps = points[:, None] - lines
+    room = np.hypot(gaps[..., 0], gaps[..., 1] * 0.76).min() - 0.06
+    for other in taken:
+        room = min(room, (np.abs(place - other) - (0.36, 0.26)).max())
+    return room
 
 
 pull = Explorable(
