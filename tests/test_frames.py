@@ -75,6 +75,29 @@ def test_workers_or_one_process_give_the_same_bytes(make, tmp_path):
     assert vars(alone) == vars(beside)
 
 
+def test_a_stopped_build_keeps_what_was_finished(make, tmp_path):
+    name = "test-frames-done"
+    done = make(name)
+    waits = make(f"{name}-waits", states=60)
+    asked = []
+
+    def stops(chunks, total):
+        for chunk in chunks:
+            yield chunk
+            if (tmp_path / "cache" / f"{name}.json").exists():
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        frames.draw_all([done, waits], tmp_path / "cache", stops)
+    whole = frames.draw_all([done, waits], tmp_path / "cache", watch(asked))
+    assert asked[-1] == 4  # chunks of the second alone
+    assert vars(whole[name]) == vars(frames.draw_all([done], tmp_path)[name])
+
+
+def watch(asked):
+    return lambda chunks, total: asked.append(total) or chunks
+
+
 @pytest.mark.parametrize(
     "damage",
     [

@@ -152,6 +152,20 @@ def test_a_change_of_the_code_reaches_the_page_and_no_other_does(book):
     assert "2 of WORD" in book.flipbook().read_text("utf-8")
 
 
+def test_a_change_of_a_style_sheet_reaches_the_site(book):
+    style = book.folder / "out/html/_static/explore.css"
+    code, said = book.build()
+    assert code == 0, said
+    written = style.read_text("utf-8")
+    style.write_text("stale", "utf-8")
+    other = "import utils.explore.page as page"
+    other += "\npage.assets_digest = lambda: 'another'\n"
+    book.write("conf.py", other + CONF)
+    code, said = book.build()
+    assert code == 0, said
+    assert style.read_text("utf-8") == written
+
+
 def test_a_module_that_left_with_its_figure_is_not_missed(book):
     code, said = book.build()
     assert code == 0, said

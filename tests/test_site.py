@@ -20,6 +20,20 @@ from utils.explore import palette
 
 pytestmark = pytest.mark.browser
 
+PAPER = 718  # pixels of A4 between margins of a centimetre
+READY = """
+() => document.querySelectorAll(".math").length
+  <= document.querySelectorAll("mjx-container").length
+"""
+TOO_WIDE = """
+document.documentElement.scrollWidth - document.documentElement.clientWidth
+"""
+CUT_OFF = """
+[...document.querySelectorAll("pre, table, figure, mjx-container[display]")]
+  .filter((e) => e.scrollWidth > e.clientWidth + 1 && e.clientWidth)
+  .map((e) => e.textContent.slice(0, 80))
+"""
+
 
 class TestEveryPage:
     @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -27,15 +41,9 @@ class TestEveryPage:
     @pytest.mark.parametrize("page", site_pages())
     def test_it_opens_whole_and_quiet(self, kept_page, page, width, theme):
         tab = kept_page(page, width, theme)
-        tab.wait_for_function(
-            "document.querySelectorAll('.math').length"
-            " <= document.querySelectorAll('mjx-container').length"
-        )
+        tab.wait_for_function(READY)
         assert tab.locator("mjx-merror, [data-mjx-error]").count() == 0
-        wider = tab.evaluate(
-            "document.documentElement.scrollWidth"
-            " - document.documentElement.clientWidth"
-        )
+        wider = tab.evaluate(TOO_WIDE)
         assert wider <= 0, f"{page} scrolls sideways by {wider} px at {width}"
         assert tab.evaluate("document.documentElement.dataset.theme") == theme
 
@@ -67,6 +75,19 @@ class TestEveryPage:
         for name in (n for p, n in shown_explorables() if p == page):
             assert tab.locator(f"#{name} svg").is_visible()
             assert not tab.locator(f"#{name} form").is_visible()
+        tab.set_viewport_size({"width": PAPER, "height": 1000})
+        assert tab.evaluate(CUT_OFF) == []
+        assert tab.evaluate(TOO_WIDE) <= 0
+
+    @pytest.mark.parametrize("page", site_pages())
+    def test_it_fits_screens_of_every_width(self, kept_page, page):
+        tab = kept_page(page)
+        tab.wait_for_function(READY)
+        for width in (320, 768, 1920):
+            tab.set_viewport_size({"width": width, "height": 900})
+            wider = tab.evaluate(TOO_WIDE)
+            assert wider <= 0, f"{page} is {wider} px too wide at {width}"
+        tab.set_viewport_size({"width": WIDE, "height": 900})
 
 
 def test_the_site_shows_explorables(built_site):

@@ -100,19 +100,21 @@ def draw_all(explorables, cache, progress=None):
     keys = {item.name: key(item) for item in explorables}
     frames = {name: _read(cache, name, keys[name]) for name in keys}
     missing = [item for item in explorables if frames[item.name] is None]
-    drawn = draw_states(missing, progress)
-    for item in missing:
-        svgs, sentences = zip(*drawn[item.name], strict=True)
+
+    def keep(item, pairs):
+        svgs, sentences = zip(*pairs, strict=True)
         start = item.index(**item.start())
         book = flipbook.build(svgs, start).as_dict()
         script = flipbook.script(item.name, book, list(sentences))
         done = Frames(svgs[start], sentences[start], script, keys[item.name])
         _write(cache, item.name, done)
         frames[item.name] = done
+
+    draw_states(missing, progress, keep)
     return frames
 
 
-def draw_states(explorables, progress=None):
+def draw_states(explorables, progress=None, finished=None):
     """Draw every state of each explorable afresh, in parallel.
 
     Parameters
@@ -120,6 +122,9 @@ def draw_states(explorables, progress=None):
     explorables : sequence of Explorable
     progress : callable, optional
         As for `draw_all`.
+    finished : callable, optional
+        `finished(explorable, pairs)` is called as soon as all its states are
+        drawn: what a stopped build has finished, the next one need not draw.
 
     Returns
     -------
@@ -133,6 +138,13 @@ def draw_states(explorables, progress=None):
     """
     progress = progress or (lambda chunks, total: chunks)
     drawn = {item.name: [None] * len(item.states()) for item in explorables}
+    by_name = {item.name: item for item in explorables}
+
+    def store(name, first, pairs):
+        drawn[name][first : first + len(pairs)] = pairs
+        if finished and None not in drawn[name]:
+            finished(by_name[name], drawn[name])
+
     chunks = [
         (item.module, item.name, range(first, first + CHUNK))
         for item in explorables
@@ -143,16 +155,14 @@ def draw_states(explorables, progress=None):
     workers = min(os.cpu_count() or 1, len(chunks))
     if workers == 1:
         for module, name, places in progress(chunks, len(chunks)):
-            pairs = _draw_chunk(module, name, places)
-            drawn[name][places.start : places.start + len(pairs)] = pairs
+            store(name, places.start, _draw_chunk(module, name, places))
         return drawn
     with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
         futures = {pool.submit(_draw_chunk, *c): c for c in chunks}
         try:
             for future in progress(as_completed(futures), len(chunks)):
                 _, name, places = futures[future]
-                pairs = future.result()
-                drawn[name][places.start : places.start + len(pairs)] = pairs
+                store(name, places.start, future.result())
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise

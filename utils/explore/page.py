@@ -6,6 +6,7 @@ all their states, writes one flipbook script for each, and puts picture,
 controls and sentence into the page.
 """
 
+import hashlib
 import importlib
 import re
 import shutil
@@ -56,6 +57,8 @@ def setup(app):
         },
     )
     app.add_directive("explorable", ExplorableDirective)
+    # Sphinx copies no style sheet if no page is to be written: so they are
+    app.add_config_value("assets_of_the_book", assets_digest(), "html")
     app.connect("builder-inited", prepare_assets)
     app.connect("env-get-outdated", find_outdated)
     app.connect("env-purge-doc", forget_page)
@@ -69,6 +72,15 @@ def setup(app):
 def cache_folder(app):
     """Where what was drawn is kept between builds."""
     return Path(app.outdir).parent / "explorables"
+
+
+def assets_digest():
+    """A hash of all scripts and style sheets of ours."""
+    digest = hashlib.sha256(palette.css().encode("utf-8"))
+    for path in sorted(HERE.parent.rglob("*.[cj]s*")):
+        if path.suffix in (".css", ".js"):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def prepare_assets(app):

@@ -1,0 +1,159 @@
+"""What a page forbids: other hosts, foreign scripts, eval."""
+
+import base64
+import hashlib
+import http.server
+import threading
+from functools import partial
+
+import pytest
+
+from tests.browse import (
+    SET_STATE,
+    caption,
+    find_shown,
+    load,
+    moving_explorables,
+    settings_of,
+    site_pages,
+)
+from utils.explore.policy import policy_of, with_policy
+
+HEAD = '<html><head><meta charset="utf-8" />\n<title>a</title></head>'
+INLINE = "<script>let a = 1;</script>"
+
+
+def sources(page, name):
+    for directive in policy_of(page).split("; "):
+        first, *rest = directive.split(" ")
+        if first == name:
+            return rest
+    return None
+
+
+def test_by_default_nothing_may_be_loaded():
+    assert sources("", "default-src") == ["'none'"]
+    assert sources("", "script-src") == ["'self'", "file:"]
+
+
+def test_a_script_in_the_page_is_named_by_its_hash():
+    right = base64.b64encode(hashlib.sha256(b"let a = 1;").digest()).decode()
+    found = sources(f'<script src="b.js"></script>{INLINE * 2}', "script-src")
+    assert found == ["'self'", "file:", f"'sha256-{right}'"]
+
+
+def test_data_is_no_script():
+    page = '<script type="application/json">{"a": 1}</script>'
+    assert sources(page, "script-src") == ["'self'", "file:"]
+
+
+def test_it_stands_before_every_script_and_once():
+    once = with_policy(HEAD + INLINE)
+    assert once.index("Content-Security-Policy") < once.index("<script")
+    assert with_policy(once) == once
+    assert once.replace(once.split("\n")[1] + "\n", "") == HEAD + INLINE
+
+
+def test_a_page_without_a_character_set_is_refused():
+    with pytest.raises(ValueError, match="no <meta charset> .*'<html><p>a"):
+        with_policy("<html><p>a</p>")
+
+
+@pytest.mark.parametrize("page", site_pages())
+def test_every_page_has_its_own(built_site, page):
+    text = (built_site / page).read_text("utf-8")
+    assert text.count("http-equiv") == 1
+    assert f'content="{policy_of(text)}"' in text
+
+
+PAGE = "book/04_softmax.html"
+TRIES = {
+    "a script in the page": """
+      const s = document.createElement("script");
+      s.textContent = "window.came = true";
+      document.body.append(s);""",
+    "an event handler": """
+      const d = document.createElement("div");
+      d.innerHTML = '<img src="x" onerror="window.came = true">';
+      document.body.append(d);""",
+    "eval": """
+      setTimeout(() => { window.came = (0, eval)("true"); }, 0);""",
+    "a script of another host": """
+      const s = document.createElement("script");
+      s.src = "https://example.com/a.js";
+      document.body.append(s);""",
+    "a picture of another host": """
+      new Image().src = "https://example.com/a.png";""",
+    "a question to another host": """
+      try { await fetch("https://example.com/"); } catch {}""",
+    "a frame": """
+      const f = document.createElement("iframe");
+      f.src = "https://example.com/";
+      document.body.append(f);""",
+}
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("attempt", TRIES.values(), ids=TRIES)
+def test_what_is_forbidden_does_not_happen(browser, built_site, attempt):
+    context = browser.new_context(offline=True)
+    tab = context.new_page()
+    tab.goto((built_site / PAGE).as_uri())
+    asked = []
+    tab.on("response", lambda response: asked.append(response.url))
+    tab.on("requestfailed", lambda r: asked.append(f"{r.url} {r.failure}"))
+    refused = tab.evaluate(
+        "() => new Promise(async (done) => {"
+        " const said = [];"
+        " addEventListener('securitypolicyviolation',"
+        "   (e) => said.push(e.effectiveDirective));"
+        f" {attempt}"
+        " setTimeout(() => done(said), 300); })"
+    )
+    assert refused
+    assert not tab.evaluate("window.came")
+    assert all("csp" in said for said in asked if "example.com" in said)
+    context.close()
+
+
+@pytest.mark.browser
+def test_over_the_web_all_of_a_page_works(browser, built_site):
+    """The other tests open files; "self" is another word there."""
+    quiet = type(
+        "Quiet",
+        (http.server.SimpleHTTPRequestHandler,),
+        {"log_message": lambda *_: None},
+    )
+    handler = partial(quiet, directory=str(built_site))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    wrong = []
+    tab = browser.new_page()
+    tab.on(
+        "console",
+        lambda said: (
+            wrong.append(f"{said.location['url']} {said.text}")
+            if said.type in ("error", "warning")
+            else None
+        ),
+    )
+    tab.on("pageerror", lambda error: wrong.append(str(error)))
+    page, name = next(
+        (page, name) for page, name in moving_explorables() if page == PAGE
+    )
+    tab.goto(f"http://127.0.0.1:{server.server_port}/{page}")
+    load(tab, name)
+    explorable = find_shown(name)
+    last = explorable.states()[-1]
+    tab.evaluate(SET_STATE, [name, settings_of(explorable, last)])
+    assert caption(tab, name) == explorable.sentence(**last)
+    tab.wait_for_function("document.querySelector('mjx-container')")
+    tab.locator(".quiz input").first.click()
+    tab.goto(f"http://127.0.0.1:{server.server_port}/search.html?q=softmax")
+    tab.wait_for_function(
+        "document.querySelectorAll('#search-results li').length > 1"
+    )
+    assert [text for text in wrong if "favicon" not in text] == []
+    tab.close()
+    server.shutdown()
+    server.server_close()
