@@ -1,0 +1,69 @@
+"""GitHub's workflow: least rights, actions pinned, the Pythons promised."""
+
+import re
+
+import pytest
+import yaml
+
+
+@pytest.fixture(scope="module")
+def text(root):
+    return (root / ".github" / "workflows" / "book.yml").read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def jobs(text):
+    return yaml.safe_load(text)["jobs"]
+
+
+def test_every_action_is_pinned_to_a_commit_and_says_its_version(text):
+    lines = re.findall(r"uses: (.*)", text)
+    assert lines
+    for line in lines:
+        assert re.fullmatch(
+            r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line
+        )
+
+
+def test_one_action_has_one_commit(text):
+    found = re.findall(r"uses: ([\w/-]+)@(\w+)", text)
+    assert len(set(found)) == len({name for name, _ in found})
+
+
+def test_no_job_has_more_rights_than_it_needs(text, jobs):
+    assert yaml.safe_load(text)["permissions"] == {}
+    rights = {name: job["permissions"] for name, job in jobs.items()}
+    assert rights.pop("publish") == {"pages": "write", "id-token": "write"}
+    assert all(given == {"contents": "read"} for given in rights.values())
+
+
+def test_no_job_keeps_the_token_or_runs_without_end(jobs):
+    for name, job in jobs.items():
+        assert job["timeout-minutes"] <= 90, name
+        for step in job["steps"]:
+            if "checkout" in step.get("uses", ""):
+                assert step["with"]["persist-credentials"] is False, name
+
+
+def test_nobody_s_words_are_run_as_a_command(text):
+    """A branch may be named `$(...)`: no expression in a command."""
+    assert not re.search(r"run:[^\n]*\$\{\{", text)
+    commands = re.findall(r"run: >-\n((?: {10,}.*\n?)+)", text)
+    assert not any("${{" in command for command in commands)
+
+
+def test_the_pythons_of_the_readme_are_tried(root, jobs):
+    tried = {
+        step["with"]["python-version"]
+        for job in jobs.values()
+        for step in job["steps"]
+        if "setup-python" in step.get("uses", "")
+    }
+    tried.discard("${{ matrix.python }}")
+    tried.update(jobs["readers"]["strategy"]["matrix"]["python"])
+    project = (root / "pyproject.toml").read_text("utf-8")
+    lowest = re.search(r'requires-python = ">=([\d.]+)"', project)[1]
+    assert tried == {lowest, "3.12", "3.13"}
+    assert f"Python {lowest} or newer" in (root / "README.md").read_text(
+        "utf-8"
+    )
