@@ -99,14 +99,13 @@ def survey(root=ROOT):
                 contents[part].append(path.stem)
         elif path.parent.parent.name == "figures":
             contents[part].append(f"{path.parent.name}/")
-        for name in imported(_code(path), known):
-            top = name.split(".")[0]
-            if top not in ("utils", *sys.stdlib_module_names):
-                packages[part][top] += 1
-            elif name in known and known[name] != known["utils"]:
-                other = _part(known[name].relative_to(root).parts)
-                if other != part:
-                    arrows[part, other] += 1
+        names = imported(_code(path), known)
+        tops = {name.split(".")[0] for name in names} - {"utils"}
+        packages[part].update(tops - sys.stdlib_module_names)
+        for name in names & known.keys() - {"utils"}:
+            other = _part(known[name].relative_to(root).parts)
+            if other != part:
+                arrows[part, other] += 1
     return Survey(
         {part: tuple(names) for part, names in contents.items()},
         dict(sizes),
