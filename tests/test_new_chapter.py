@@ -17,6 +17,7 @@ import pytest
 import yaml
 
 import new_chapter
+from refresh_notebooks import canonical
 from tests.browse import caption, load
 from tests.conftest import ROOT, Notebook
 from tests.visitor import Visitor
@@ -109,6 +110,7 @@ def build_its_page(tree):
                 nbformat.v4.new_code_cell("pass", id="one"),
             ]
             stub = nbformat.writes(nbformat.v4.new_notebook(cells=cells))
+            stub = canonical(stub)
         (tree / "book" / name).write_text(stub, "utf-8")
     chapters = [{"file": f"book/{Path(name).stem}"} for name in sorted(links)]
     toc = {"format": "jb-book", "root": f"book/{NAME}", "chapters": chapters}
