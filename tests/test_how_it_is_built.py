@@ -41,6 +41,7 @@ def test_the_line_stands_once_in_the_file_that_is_named(title):
     (line,) = re.findall(r"^```\w+\n(.+)\n```$", text, re.MULTILINE)
     file = FILE.findall(plain(text))[-1]
     lines = (ROOT / file).read_text("utf-8").split("\n")
+    lines = [one.strip() for one in lines]
     assert lines.count(line) == 1, f"{line} in {file}"
     words = re.search("“(.+?)”", plain(text))[1]
     assert words in line, "the line makes the words"
