@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from utils import records, roofline
-from utils.record_format import EXPERIMENTS, Damaged, validate
+from utils.record_fields import Damaged
+from utils.record_format import EXPERIMENTS, validate
 
 FILES = sorted(records.FOLDER.glob("*.json"))
 ALL = records.load_all()

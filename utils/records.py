@@ -14,7 +14,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from utils.record_format import Damaged, validate
+from utils.record_fields import Damaged
+from utils.record_format import validate
 
 _BOOK = Path(__file__).resolve().parent.parent / "book"
 FOLDER = _BOOK / "data" / "timing"

@@ -5,7 +5,7 @@ helpers into the site's folder `lite`, and a link to it under the title of
 each chapter that can run there. When nothing that goes in has changed, what
 stands there is left alone.
 
-It is made by `lite_site.py`.
+The folder is made by `lite_site.py`.
 """
 
 import html
