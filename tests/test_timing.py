@@ -17,8 +17,9 @@ import timing_plan
 import timing_runs
 from utils import contestants, measuring, records, timing
 from utils.attention import scaled_dot_product_attention
+from utils.clocks import EventClock, HostClock
 from utils.masks import causal_mask
-from utils.measuring import Call, EventClock, HostClock, measure
+from utils.measuring import Call, measure
 from utils.timing import Shape, TorchMachine
 
 MILLISECOND = 1_000_000

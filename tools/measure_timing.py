@@ -36,6 +36,7 @@ SOURCES = (
     "tools/timing_plan.py",
     "tools/timing_runs.py",
     "utils/busy.py",
+    "utils/clocks.py",
     "utils/contestants.py",
     "utils/measuring.py",
     "utils/timing.py",
