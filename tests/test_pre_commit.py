@@ -28,7 +28,7 @@ FAULTS = {
     "ruff-check": ("utils/a.py", "import os\n"),
     "ruff-format": ("utils/a.py", '"""A."""\n\na = [1,2]\n'),
     "text": ("book/a.md", "a \n"),
-    "size": ("book/data/a.json", "1" * (MOST_BYTES + 1)),
+    "size": ("book/data/a.json", "1" * MOST_BYTES + "\n"),
     "notebooks": ("book/01_motivation.ipynb", None),
 }
 each_hook = pytest.mark.parametrize("name", HOOKS)
