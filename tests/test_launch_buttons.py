@@ -13,7 +13,8 @@ from bs4 import BeautifulSoup
 
 from tests.conftest import ROOT
 from utils.launch.buttons import launch_links
-from utils.launch.repository import Repository, find_repository
+from utils.launch.remote import Repository
+from utils.launch.repository import find_repository
 
 SERVICES = {
     "binderhub_url": "https://mybinder.org",

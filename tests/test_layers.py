@@ -4,7 +4,6 @@ Read from the source by its syntax tree, so that an import inside a function
 counts too; then proved by importing in fresh processes.
 """
 
-import ast
 import json
 import subprocess
 import sys
@@ -12,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from utils.explore import imports
+
 ROOT = Path(__file__).resolve().parent.parent
-FILES = sorted((ROOT / "utils").rglob("*.py"))
 DRAWING = {"matplotlib", "ipywidgets", "IPython"}
 
 # floor: the floors it may import from, and the packages besides Python's own
@@ -40,12 +40,7 @@ FLOORS_OF_ONE = {"break_it": {"practice"}}
 PACKAGES_OF_ONE = {"utils.timing": {"torch"}}
 
 
-def module_name(path):
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-MODULES = {module_name(path): path for path in FILES}
+MODULES = imports.modules(ROOT)
 
 
 def floor(module):
@@ -56,18 +51,7 @@ def floor(module):
 
 def imported(module):
     """Names of all that a module imports, as deep as it says."""
-    found = set()
-    for node in ast.walk(ast.parse(MODULES[module].read_text("utf-8"))):
-        if isinstance(node, ast.Import):
-            found.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, (
-                f"{module}, line {node.lineno}: write the import in full"
-            )
-            for alias in node.names:
-                below = f"{node.module}.{alias.name}"
-                found.add(below if below in MODULES else node.module)
-    return found
+    return imports.imported(MODULES[module].read_text("utf-8"), MODULES)
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -70,6 +70,13 @@ def test_the_book_lists_exactly_the_notebooks_that_exist(notebooks, root):
     assert chapters == {f"book/{one.name}" for one in notebooks}
 
 
+def test_the_landing_page_names_every_chapter_in_order(notebooks, root):
+    text = (root / "book" / "intro.md").read_text("utf-8")
+    named = re.findall(r"^(\d+)\. \[[^\]]+\]\((.+)\.ipynb\):", text, re.M)
+    wanted = [(str(int(one.name[:2])), one.name) for one in notebooks]
+    assert named == wanted, "the list in book/intro.md"
+
+
 def test_a_chapter_is_named_like_its_helper(notebook, root):
     assert re.fullmatch(r"\d\d_[a-z][a-z_]*", notebook.name)
     idea = notebook.name[3:]

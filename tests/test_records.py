@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from utils import records, roofline
-from utils.record_format import EXPERIMENTS, Damaged, validate
+from utils.record_fields import Damaged
+from utils.record_format import EXPERIMENTS, validate
+from utils.record_writing import write
 
 FILES = sorted(records.FOLDER.glob("*.json"))
 ALL = records.load_all()
@@ -361,7 +363,7 @@ def test_no_file_is_a_clear_error(tmp_path):
 
 def test_what_is_written_is_what_is_read(tmp_path, fields):
     path = tmp_path / "new" / "mine.json"
-    records.write(fields, path)
+    write(fields, path)
     assert json.loads(path.read_text("utf-8")) == fields
     assert [p.name for p in path.parent.iterdir()] == ["mine.json"]
     lines = path.read_text("utf-8").splitlines()
@@ -375,7 +377,7 @@ def test_a_write_that_fails_leaves_the_old_record(
     tmp_path, fields, monkeypatch
 ):
     path = tmp_path / "mine.json"
-    records.write(fields, path)
+    write(fields, path)
     before = path.read_bytes()
 
     def no_disk(*_):
@@ -383,7 +385,7 @@ def test_a_write_that_fails_leaves_the_old_record(
 
     monkeypatch.setattr(os, "replace", no_disk)
     with pytest.raises(OSError, match="no space"):
-        records.write(fields | {"run": "other"}, path)
+        write(fields | {"run": "other"}, path)
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["mine.json"]
 
@@ -391,7 +393,7 @@ def test_a_write_that_fails_leaves_the_old_record(
 def test_what_is_not_a_record_is_not_written(tmp_path, fields):
     fields["points"][0]["samples_seconds"] = [float("nan")]
     with pytest.raises(Damaged):
-        records.write(fields, tmp_path / "mine.json")
+        write(fields, tmp_path / "mine.json")
     assert not list(tmp_path.iterdir())
 
 

@@ -4,11 +4,8 @@ import subprocess
 
 import pytest
 
-from utils.launch.repository import (
-    Repository,
-    find_repository,
-    parse_remote,
-)
+from utils.launch.remote import Repository, parse_remote
+from utils.launch.repository import find_repository
 
 NO_CI = {}
 SHA = "1234567890abcdef1234567890abcdef12345678"

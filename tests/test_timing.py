@@ -17,8 +17,10 @@ import timing_plan
 import timing_runs
 from utils import contestants, measuring, records, timing
 from utils.attention import scaled_dot_product_attention
+from utils.clocks import EventClock, HostClock
 from utils.masks import causal_mask
-from utils.measuring import Call, EventClock, HostClock, measure
+from utils.measuring import Call, measure
+from utils.record_writing import write
 from utils.timing import Shape, TorchMachine
 
 MILLISECOND = 1_000_000
@@ -520,7 +522,7 @@ def test_other_code_does_not_go_on_with_a_record(tmp_path, cpu, small):
     measure_timing.record(cpu, path, 2, options(minutes=0.0), small)
     fields = json.loads(path.read_text("utf-8"))
     fields["script"]["sha256"]["utils/measuring.py"] = "0"
-    records.write(fields, path)
+    write(fields, path)
     with pytest.raises(SystemExit, match="by other code"):
         measure_timing.record(cpu, path, 2, options(), small)
     path.write_text("{", "utf-8")

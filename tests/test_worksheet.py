@@ -12,7 +12,8 @@ import pytest
 
 from find_browser import browser_path
 from utils.practice import printing, worksheet
-from utils.practice.problems import fractions, make_problems
+from utils.practice.paper_numbers import fractions
+from utils.practice.problems import make_problems
 from utils.practice.sheet import PAGES, PAPERS, sheet_html
 
 SEEDS = range(40)

@@ -32,6 +32,7 @@ from processor import processor  # noqa: E402
 from utils import records  # noqa: E402
 from utils.attention import scaled_dot_product_attention  # noqa: E402
 from utils.measuring import relative_error  # noqa: E402
+from utils.record_writing import write  # noqa: E402
 from utils.tiled import attention_by_tiles  # noqa: E402
 
 D, SEED = 64, 0
@@ -234,7 +235,7 @@ def main(arguments=None):
     rounds = {256: 3, 512: 3} if options.quick else ROUNDS
     record = run(rounds, options.quick)
     path = options.to or records.FOLDER / f"{record['run']}.json"
-    records.write(record, path)
+    write(record, path)
     print(path.name)
 
 

@@ -23,7 +23,8 @@ from timing_device import Calibration, capabilities, device_report, software
 from timing_plan import plan
 from timing_runs import run_group
 from utils.record_format import SCHEMA
-from utils.records import FOLDER, load, write
+from utils.record_writing import write
+from utils.records import FOLDER, load
 
 __all__ = ["main", "record"]
 
@@ -36,6 +37,7 @@ SOURCES = (
     "tools/timing_plan.py",
     "tools/timing_runs.py",
     "utils/busy.py",
+    "utils/clocks.py",
     "utils/contestants.py",
     "utils/measuring.py",
     "utils/timing.py",

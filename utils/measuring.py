@@ -1,12 +1,11 @@
 """How attention is timed here: no time before the value, all in turns.
 
 Nothing in here knows torch. A machine (`utils.timing` has those of torch and
-NumPy) tells how to mark a moment and what a call used; `measure` holds the
-rules. They are rules against the ways in which published comparisons go
-wrong: `book/10_gpu_timing.ipynb` shows each.
+NumPy) tells how to mark a moment (`utils.clocks`) and what a call used;
+`measure` holds the rules. They are rules against the ways in which published
+comparisons go wrong: `book/10_gpu_timing.ipynb` shows each.
 """
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -63,59 +62,6 @@ class Call:
     timed: bool = True
     inputs: object = None
     fields: dict = field(default_factory=dict)
-
-
-class HostClock:
-    """The processor's clock; waits for the device before it looks.
-
-    Parameters
-    ----------
-    synchronize : callable
-        Returns when the device has done all that it was given.
-    now : callable
-        Nanoseconds.
-    """
-
-    name = "perf_counter_ns"
-
-    def __init__(self, synchronize=lambda: None, now=time.perf_counter_ns):
-        self.synchronize, self._now = synchronize, now
-
-    def mark(self):
-        """A moment: after all that the device was given so far."""
-        self.synchronize()
-        return self._now()
-
-    def seconds(self, pairs):
-        """The seconds between the two marks of each pair."""
-        return [(stop - start) / 1e9 for start, stop in pairs]
-
-
-class EventClock:
-    """The device's own clock: marks that it sets itself, in its queue.
-
-    Parameters
-    ----------
-    event : callable
-        Makes an event with `record()` and `elapsed_time(other)`, in ms.
-    synchronize : callable
-    """
-
-    name = "device events"
-
-    def __init__(self, event, synchronize):
-        self._event, self.synchronize = event, synchronize
-
-    def mark(self):
-        """A moment, which the device notes when it gets there."""
-        event = self._event()
-        event.record()
-        return event
-
-    def seconds(self, pairs):
-        """The seconds between the two marks of each pair."""
-        self.synchronize()  # once: none is noted before the device is there
-        return [start.elapsed_time(stop) / 1e3 for start, stop in pairs]
 
 
 def relative_error(array, reference):

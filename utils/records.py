@@ -1,12 +1,11 @@
-"""Timing records: read, check, write, and what follows from their samples.
+"""Timing records: read, check, and what follows from their samples.
 
-The form of a record is in `utils.record_format`; what physics says about a
-point in `utils.roofline`. Medians and ratios are computed here, on load.
+The form of a record is in `utils.record_format`, how one is written in
+`utils.record_writing`; what physics says about a point in `utils.roofline`.
+Medians and ratios are computed here, on load.
 """
 
 import json
-import os
-import tempfile
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -14,7 +13,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from utils.record_format import Damaged, validate
+from utils.record_fields import Damaged
+from utils.record_format import validate
 
 _BOOK = Path(__file__).resolve().parent.parent / "book"
 FOLDER = _BOOK / "data" / "timing"
@@ -197,38 +197,6 @@ def load_all(folder=FOLDER):
     return tuple(load(path) for path in sorted(Path(folder).glob("*.json")))
 
 
-def write(fields, path):
-    """Check a record and write it whole, or not at all.
-
-    The file at `path` is the old one until the new one is complete.
-
-    Parameters
-    ----------
-    fields : dict
-    path : str or Path
-
-    Raises
-    ------
-    Damaged
-        If it is not a record; nothing is written then.
-    """
-    path = Path(path)
-    validate(fields, path.name)
-    text = _as_text(fields)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o644)  # mkstemp's is the owner's alone
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
-
-
 def ratio(slow, fast):
     """How many times longer one took than the other, round by round.
 
@@ -258,22 +226,6 @@ def ratio(slow, fast):
             f"{fast.source} {fast.group!r}"
         )
     return Spread.of(np.divide(slow.samples_seconds, fast.samples_seconds))
-
-
-def _as_text(fields):
-    """JSON with a point a line, so that a change is a line of a diff."""
-    lines = []
-    for key, value in fields.items():
-        if isinstance(value, list) and value:
-            rows = ",\n  ".join(_line(item) for item in value)
-            lines.append(f"{_line(key)}: [\n  {rows}\n ]")
-        else:
-            lines.append(f"{_line(key)}: {_line(value)}")
-    return "{\n " + ",\n ".join(lines) + "\n}\n"
-
-
-def _line(value):
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def _refuse(constant):

@@ -10,7 +10,8 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from utils.measuring import EventClock, HostClock, Unsupported
+from utils.clocks import EventClock, HostClock
+from utils.measuring import Unsupported
 from utils.trace import operator, peak_of, quiet, trace
 
 BACKENDS = {

@@ -10,7 +10,8 @@ from tests.conftest import ROOT, stored_notebooks
 from tests.launch import lab
 from tests.launch.mirror import pyodide_folder
 from utils.explore import find
-from utils.launch.lite import can_run, write_lite
+from utils.launch.lite import can_run
+from utils.launch.lite_site import write_lite
 
 pytestmark = pytest.mark.browser
 

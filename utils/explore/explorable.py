@@ -33,6 +33,9 @@ class Explorable:
         `say(**values)` returns the sentence for the same values, with the
         numbers in it.
     *sliders : Slider
+    reads : callable, optional
+        `reads()` lists the files that `draw` or `say` open, besides those
+        of book/data: a change in one draws the frames anew.
 
     Raises
     ------
@@ -42,7 +45,7 @@ class Explorable:
         more than 1,000 states.
     """
 
-    def __init__(self, name, draw, say, *sliders):
+    def __init__(self, name, draw, say, *sliders, reads=list):
         if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", str(name)):
             raise ValueError(
                 "an explorable's name must be lower case words joined by "
@@ -52,6 +55,7 @@ class Explorable:
         self.draw = draw
         self.say = say
         self.sliders = sliders
+        self.reads = reads
         self.module = draw.__module__
         self._check_sliders()
         self._states = tuple(self._every_state())

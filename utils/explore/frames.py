@@ -1,6 +1,5 @@
 """Draw every state of every explorable once, in parallel, and remember it."""
 
-import ast
 import hashlib
 import importlib
 import importlib.util
@@ -16,6 +15,7 @@ import numpy
 
 from utils.explore import flipbook
 from utils.explore.explorable import find
+from utils.explore.imports import imports
 
 __all__ = ["Frames", "draw_all", "draw_states", "key"]
 
@@ -52,13 +52,13 @@ def key(explorable):
     -------
     str
         Hexadecimal. It changes with the source of the module and of every
-        module of ours that it imports, with the data files, and with the
-        versions of matplotlib and NumPy.
+        module of ours that it imports, with the data files, with what it
+        says that it reads, and with the versions of matplotlib and NumPy.
     """
     digest = hashlib.sha256()
     sources = sorted(_sources(explorable.module))
     root = Path(__file__).resolve().parents[2]
-    for path in [*sources, *data_files(root)]:
+    for path in [*sources, *data_files(root), *explorable.reads()]:
         digest.update(path.name.encode())
         digest.update(path.read_bytes())
     for part in (
@@ -240,14 +240,8 @@ def _file_of(name):
 
 
 def _imports(path):
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names = [node.module]
-            names += [f"{node.module}.{alias.name}" for alias in node.names]
-        else:
-            continue
-        for name in names:
-            if name.split(".")[0] == PACKAGE:
-                yield name
+    for module, name in imports(path.read_text("utf-8")):
+        if module.split(".")[0] == PACKAGE:
+            yield module
+            if name:
+                yield f"{module}.{name}"

@@ -126,7 +126,7 @@ def binder_link(binder, repository, path):
 
     Examples
     --------
-    >>> from utils.launch.repository import Repository
+    >>> from utils.launch.remote import Repository
     >>> fork = Repository("github.com", "ada/attention", "try/me")
     >>> binder_link("https://mybinder.org", fork, "book/a.ipynb")
     'https://mybinder.org/v2/gh/ada/attention/try%2Fme?urlpath=lab/tree/book/a.ipynb'
@@ -158,7 +158,7 @@ def colab_link(colab, repository, path):
 
     Examples
     --------
-    >>> from utils.launch.repository import Repository
+    >>> from utils.launch.remote import Repository
     >>> fork = Repository("github.com", "ada/attention", "main")
     >>> colab_link("https://colab.example", fork, "book/a.ipynb")
     'https://colab.example/github/ada/attention/blob/main/book/a.ipynb'
@@ -186,7 +186,7 @@ def hub_link(hub, repository, path):
 
     Examples
     --------
-    >>> from utils.launch.repository import Repository
+    >>> from utils.launch.remote import Repository
     >>> fork = Repository("github.com", "ada/attention", "main")
     >>> link = hub_link("https://hub.example", fork, "book/a.ipynb")
     >>> link.partition("&")[2]

@@ -6,7 +6,6 @@ exp or sine comes in, the numbers are chosen, or a table is given.
 """
 
 from dataclasses import dataclass
-from fractions import Fraction
 from random import Random
 
 import numpy as np
@@ -23,10 +22,9 @@ from utils.border import count
 from utils.heads import multi_head_attention
 from utils.masks import causal_mask, combine_masks, padding_mask
 from utils.positions import angular_speeds, sinusoidal_encoding
+from utils.practice.paper_numbers import fractions, two_places, whole
 
 __all__ = ["Problem", "make_problems"]
-
-MOST_PARTS = 400  # no fraction of a worksheet has a larger denominator
 
 
 @dataclass(frozen=True)
@@ -75,41 +73,11 @@ def make_problems(seed):
     return problems
 
 
-def fractions(array):
-    """Read weights, or what they mix, as fractions.
-
-    Parameters
-    ----------
-    array : array_like of float
-
-    Returns
-    -------
-    nested lists of Fraction
-
-    Raises
-    ------
-    ValueError
-        If a number is not a fraction with a small denominator.
-
-    Examples
-    --------
-    >>> fractions([0.25, 2 / 3])
-    [Fraction(1, 4), Fraction(2, 3)]
-    """
-    if np.ndim(array):
-        return [fractions(part) for part in array]
-    number = float(array)
-    near = Fraction(number).limit_denominator(MOST_PARTS)
-    if abs(near - number) > 1e-12:
-        raise ValueError(f"{number!r} is no fraction for paper")
-    return near
-
-
 def _scores(random):
     Q, K = _matrix(random, 3, 2, 0, 4), _matrix(random, 3, 2, -2, 3)
     if np.linalg.matrix_rank(Q) < 2 or np.linalg.matrix_rank(K) < 2:
         return _scores(random)
-    return {"Q": Q, "K": K}, {"scores": _whole(attention_scores(Q, K))}
+    return {"Q": Q, "K": K}, {"scores": whole(attention_scores(Q, K))}
 
 
 def _scaling(random):
@@ -121,18 +89,18 @@ def _scaling(random):
         return _scaling(random)
     answer = {
         "divisor": int(4**0.5),
-        "scores": _whole(scores),
-        "scaled": _whole(scaled_scores(Q, K)),
+        "scores": whole(scores),
+        "scaled": whole(scaled_scores(Q, K)),
     }
     return {"Q": Q, "K": K}, answer
 
 
 def _softmax(random):
     """Scores that are logarithms of small numbers, one of them masked."""
-    whole = random.choice([4, 5, 8, 10])
-    first = random.randint(1, whole - 3)
-    second = random.randint(1, whole - first - 1)
-    row = [first, second, whole - first - second]
+    total = random.choice([4, 5, 8, 10])
+    first = random.randint(1, total - 3)
+    second = random.randint(1, total - first - 1)
+    row = [first, second, total - first - second]
     if len(set(row)) < 2:
         return _softmax(random)
     masked = random.randrange(3)
@@ -153,7 +121,7 @@ def _weighted_sum(random):
         return _weighted_sum(random)
     weights = np.array(shares) / 4
     given = {"weights": fractions(weights), "V": V}
-    return given, {"output": _whole(weights @ np.array(V))}
+    return given, {"output": whole(weights @ np.array(V))}
 
 
 def _attention(random):
@@ -174,9 +142,9 @@ def _attention(random):
     factor = 2**0.5 * np.log(2)
     output, weights = scaled_dot_product_attention(Q, factor * K, V)
     answer = {
-        **{"Q": _whole(Q), "K": _whole(K), "V": _whole(V)},
-        "products": _whole(products),
-        "powers": _whole(2**products),
+        **{"Q": whole(Q), "K": whole(K), "V": whole(V)},
+        "products": whole(products),
+        "powers": whole(2**products),
         "weights": fractions(weights),
         "output": fractions(output),
     }
@@ -217,10 +185,10 @@ def _positions(random):
     }
     given = {
         "positions": [first, second],
-        "table": {key: _round(pair) for key, pair in table.items()},
+        "table": {key: two_places(pair) for key, pair in table.items()},
     }
-    rows = [_round(encoded[p]) for p in (first, second)]
-    return given, {"rows": rows, "zero": _round(encoded[0])}
+    rows = [two_places(encoded[p]) for p in (first, second)]
+    return given, {"rows": rows, "zero": two_places(encoded[0])}
 
 
 def _shapes(random):
@@ -264,18 +232,4 @@ def _matrix(random, rows, columns, low, high):
     return [
         [random.randint(low, high) for _ in range(columns)]
         for _ in range(rows)
-    ]
-
-
-def _whole(array):
-    """Nested lists of whole numbers; refuse what is not whole."""
-    rounded = np.rint(array)
-    if not np.allclose(rounded, array, rtol=0, atol=1e-9):
-        raise ValueError(f"not whole numbers: {array}")
-    return rounded.astype(int).tolist()
-
-
-def _round(numbers):
-    return [
-        f"{abs(n):.2f}" if round(n, 2) == 0 else f"{n:.2f}" for n in numbers
     ]
