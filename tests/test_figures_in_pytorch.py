@@ -427,8 +427,9 @@ def test_layout_draws_what_pytorch_takes(state):
 # --- the bug bank, in PyTorch ----------------------------------------------
 
 
+@pytest.mark.bug(id="A03")
 @pytest.mark.parametrize("grad", [True, False])
-def test_bug_A03_a_text_of_padding_is_nan_or_not_by_need_weights(grad):
+def test_a_text_of_padding_is_nan_or_not_by_need_weights(grad):
     layer = nn.MultiheadAttention(4, 1, batch_first=True).eval()
     x, padding = torch.ones(1, 3, 4), torch.ones(1, 3, dtype=torch.bool)
     with torch.set_grad_enabled(grad):
@@ -440,7 +441,8 @@ def test_bug_A03_a_text_of_padding_is_nan_or_not_by_need_weights(grad):
             assert torch.equal(out.nan_to_num(9), wanted.nan_to_num(9))
 
 
-def test_bug_A06_the_two_corners_in_numbers():
+@pytest.mark.bug(id="A06")
+def test_the_two_corners_in_numbers():
     V = torch.arange(1.0, 6)[:, None]
     for L, S, corner, wanted in (
         (2, 5, "bottom-right", [2.5, 3.0]),

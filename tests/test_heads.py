@@ -63,13 +63,15 @@ def random_mask(*shape, seed=1):
 # --- split and merge -------------------------------------------------------
 
 
-def test_bug_A11_a_head_does_not_mix_tokens():
+@pytest.mark.bug(id="A11")
+def test_a_head_does_not_mix_tokens():
     assert_array_equal(split_heads(X, 2)[0, 0], [[0, 1], [4, 5]])
     wrong = X.reshape(1, 2, 2, 2)
     assert_array_equal(wrong[0, 0], [[0, 1], [2, 3]])
 
 
-def test_bug_A12_merging_undoes_splitting():
+@pytest.mark.bug(id="A12")
+def test_merging_undoes_splitting():
     assert_array_equal(merge_heads(split_heads(X, 2)), X)
     wrong = split_heads(X, 2).reshape(1, 2, 4)
     assert_array_equal(wrong, [[[0, 1, 4, 5], [2, 3, 6, 7]]])
@@ -123,8 +125,9 @@ def test_attention_is_that_of_the_slow_loop(N, M, heads, seed):
         assert_allclose(one, other, atol=1e-12)
 
 
+@pytest.mark.bug(id="A16")
 @pytest.mark.parametrize(("L", "S"), [(3, 5), (1, 5), (3, 1), (1, 1)])
-def test_bug_A16_a_mask_of_each_sentence_need_not_be_square(L, S):
+def test_a_mask_of_each_sentence_need_not_be_square(L, S):
     arrays = example(L, S, 2, 2, front=(2,))
     mask = random_mask(2, L, S)
     output, weights = multi_head_attention(*arrays, 2, mask)
