@@ -1,6 +1,7 @@
 """The loops below are the definition; utils.attention is the fast claim.
 
-`test_fact_A10_...` holds fact A10 of the two documents that the book grew from.
+`test_fact_A10_...` holds fact A10 of the two documents that the book grew
+from.
 """
 
 import math

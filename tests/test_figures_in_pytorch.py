@@ -432,8 +432,11 @@ def test_layout_draws_what_pytorch_takes(state):
 def test_a_text_of_padding_is_nan_or_not_by_need_weights(grad):
     layer = nn.MultiheadAttention(4, 1, batch_first=True).eval()
     x, padding = torch.ones(1, 3, 4), torch.ones(1, 3, dtype=torch.bool)
+    assert not layer.out_proj.bias.any()
+    with torch.no_grad():
+        layer.out_proj.bias.fill_(7.0)  # what a trained one holds is no 0
     with torch.set_grad_enabled(grad):
-        for need, says in ((True, torch.nan), (False, 0.0)):
+        for need, says in ((True, torch.nan), (False, 7.0)):
             out, _ = layer(
                 x, x, x, key_padding_mask=padding, need_weights=need
             )

@@ -138,6 +138,16 @@ def test_a_mask_of_each_sentence_need_not_be_square(L, S):
         assert_allclose(weights[b], one[1], atol=1e-12)
 
 
+@pytest.mark.bug(id="A09")
+def test_each_of_four_heads_of_sixteen_divides_by_two():
+    """√16 would give 0.634 and 0.366, no divisor 0.9 and 0.1."""
+    query, keys, eye = np.zeros((1, 16)), np.zeros((2, 16)), np.eye(16)
+    query[0, ::4] = 1  # in every head the first coordinate counts
+    keys[0, ::4] = 2 * math.log(3)
+    _, weights = multi_head_attention(query, keys, eye, eye, eye, eye, 4)
+    assert_allclose(weights, np.full((4, 1, 2), [0.75, 0.25]), atol=1e-12)
+
+
 def test_one_mask_serves_a_batch_and_a_missing_one_lets_all_through():
     arrays = example(3, 3, 2, 1, front=(2,))
     causal = np.tri(3, dtype=bool)

@@ -1,7 +1,8 @@
 """The loops below say what each mask means; utils.masks is the fast claim.
 
-`test_fact_A19_...` holds fact A19 of the two documents that the book grew from. PyTorch's conventions, of
-which the chapter tells in words, are executed here.
+`test_fact_A19_...` holds fact A19 of the two documents that the book grew
+from. PyTorch's conventions, of which the chapter tells in words, are executed
+here.
 """
 
 import re
@@ -285,8 +286,10 @@ def test_padding_is_put_on_the_keys():
     assert_allclose(weights.sum(axis=-1), 1, rtol=0, atol=1e-12)
     alone, _ = attend(X[0, :2])
     assert_allclose(output[0, :2], alone, rtol=0, atol=1e-12)
-    on_the_queries, _ = attend(X, mask.swapaxes(-2, -1))
+    on_the_queries, mistaken = attend(X, mask.swapaxes(-2, -1))
     assert (np.abs(on_the_queries[0, :2] - alone) > 1e-3).any()
+    assert mistaken[0, 0, 2] == pytest.approx(0.2334, abs=5e-5)
+    assert not mistaken[0, 2:].any()
 
 
 @pytest.mark.bug(id="A16")
@@ -455,7 +458,8 @@ def test_a_mask_is_boolean_whatever_the_queries_are(torch):
     for dtype in (torch.float32, torch.bfloat16):
         q = torch.zeros(1, 3, 2, dtype=dtype)
         assert sdpa(q, q, q, attn_mask=mask).isfinite().all()
-    with pytest.raises(RuntimeError, match="dtype"):
+    said = "Expected attn_mask dtype to be bool or float or to match query"
+    with pytest.raises(RuntimeError, match=said):
         sdpa(q, q, q, attn_mask=mask.double())
 
 

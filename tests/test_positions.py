@@ -1,6 +1,7 @@
 """The loops below are the definition; utils.positions is the fast claim.
 
-`test_fact_A17_...` holds fact A17 of the two documents that the book grew from.
+`test_fact_A17_...` holds fact A17 of the two documents that the book grew
+from.
 """
 
 import cmath
@@ -105,6 +106,7 @@ def test_an_odd_width_ends_with_a_sine():
 @pytest.mark.bug(id="A25")
 def test_the_exponent():
     expected = [0.84147098, 0.54030231, 0.00999983, 0.99995]
+    assert_array_equal(sinusoidal_encoding(2, 4)[0], [0, 1, 0, 1])
     assert_allclose(sinusoidal_encoding(2, 4)[1], expected, atol=5e-9)
     E = sinusoidal_encoding(64, 16)
     assert_allclose(np.linalg.norm(E, axis=1), math.sqrt(8), rtol=1e-12)
@@ -162,6 +164,31 @@ def test_both_pairings_have_their_own_numbers():
         assert np.linalg.norm(rotate(q, 1, pairing)) == pytest.approx(
             5.477226, abs=5e-7
         )
+
+
+@pytest.mark.bug(id="A27")
+def test_a_mixture_of_the_pairings_keeps_neither_lengths_nor_distances():
+    """Speeds laid out for neighbours, features turned as halves."""
+    angles = np.repeat(angular_speeds(4), 2)
+    other = np.array([-1, -1, 1, 1])
+
+    def mixed(q, position):
+        swapped = np.roll(q, 2) * other
+        turn = position * angles
+        return np.asarray(q) * np.cos(turn) + swapped * np.sin(turn)
+
+    q, k = [1, 2, 3, 4], [2, -1, 0.5, 1]
+    assert np.linalg.norm(mixed(q, 1)) == pytest.approx(5.863206, abs=5e-7)
+    places = ((5, 3), (105, 103), (2, 0))
+    for pairing in PAIRINGS:
+        scores = [
+            rotate(q, m, pairing) @ rotate(k, n, pairing) for m, n in places
+        ]
+        assert_allclose(scores, scores[0], rtol=0, atol=1e-12)
+    scores = [mixed(q, m) @ mixed(k, n) for m, n in places]
+    assert np.ptp(scores) > 1
+    with pytest.raises(ValueError, match="even"):
+        rotate([1, 2, 3], 1)
 
 
 @many
