@@ -209,6 +209,7 @@ def test_rope_draws_the_score_of_each_place(state):
     assert (np.ptp(scores) < 1e-9) == (state["pairing"] != "mixed")
 
 
+@pytest.mark.bug(id="A27")
 def test_both_customs_keep_lengths_and_the_mixture_does_not():
     for pairing, kept in (
         ("neighbours", True),
