@@ -180,8 +180,9 @@ def names_in(cell):
         elif isinstance(node, ast.Attribute):
             yield node.attr
         elif isinstance(node, ast.ImportFrom | ast.Import):
-            yield from (alias.name for alias in node.names)
-            yield getattr(node, "module", None)
+            paths = [alias.name for alias in node.names]
+            for path in (*paths, getattr(node, "module", None) or ""):
+                yield from path.split(".")
 
 
 @pytest.mark.bug(id="B12")
@@ -200,6 +201,23 @@ def test_no_cell_makes_a_widget_or_draws_by_itself(notebook):
     for cell in notebook.code():
         found = set(names_in(cell)) & {*WIDGETS, "ipywidgets", "pyplot"}
         assert not found, promises.place(notebook, cell)
+
+
+@pytest.mark.bug(id="B13")
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from ipywidgets import interact",
+        "import ipywidgets as w",
+        "w.interactive(draw)",
+        "import matplotlib.pyplot as plt",
+        "from matplotlib import pyplot",
+    ],
+)
+def test_a_widget_in_a_cell_is_noticed(chapter, line):
+    chapter.code()[-1]["source"] += f"\n{line}"
+    with pytest.raises(AssertionError, match=CHAPTER):
+        test_no_cell_makes_a_widget_or_draws_by_itself(chapter)
 
 
 @pytest.mark.bug(id="B29")
