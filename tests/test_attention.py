@@ -1,7 +1,7 @@
 """The loops below are the definition; utils.attention is the fast claim.
 
-`test_bug_A01_...` holds entry A01 of the bug bank, `test_fact_A10_...` fact
-A10 of the two documents that the book grew from.
+`test_fact_A10_...` holds fact A10 of the two documents that the book grew
+from.
 """
 
 import math
@@ -277,8 +277,9 @@ def test_what_a_masked_key_holds_does_not_matter_to_the_last_bit(data, inputs):
     assert [bits(a) for a in before] == [bits(a) for a in after]
 
 
+@pytest.mark.bug(id="A17")
 @pytest.mark.parametrize("N", [1, 3, 17, 130])
-def test_bug_A17_the_future_does_not_leak(N):
+def test_the_future_does_not_leak(N):
     rng = np.random.default_rng(N)
     X = rng.normal(size=(2, N, 20))
     causal = np.tril(np.ones((N, N), dtype=bool))
@@ -567,7 +568,8 @@ def test_a_refusal_names_what_it_refuses(function, args, message):
 # The bug bank: mistakes that people have made in public.
 
 
-def test_bug_A01_a_query_that_may_attend_to_nothing_gets_zeros():
+@pytest.mark.bug(id="A01")
+def test_a_query_that_may_attend_to_nothing_gets_zeros():
     V, mask = [[1, 2], [3, 4], [5, 6]], [[True] * 3, [False] * 3]
     with np.errstate(all="raise"):
         output, weights = scaled_dot_product_attention(
@@ -578,7 +580,8 @@ def test_bug_A01_a_query_that_may_attend_to_nothing_gets_zeros():
     assert_array_equal(output[1], [0, 0])
 
 
-def test_bug_A04_true_means_may_attend():
+@pytest.mark.bug(id="A04")
+def test_true_means_may_attend():
     zero, V = np.zeros((3, 2)), [[1], [2], [3]]
     causal = np.tril(np.ones((3, 3), dtype=bool))
     output, _ = scaled_dot_product_attention(zero, zero, V, causal)
@@ -588,8 +591,9 @@ def test_bug_A04_true_means_may_attend():
     assert_allclose(output, [[2.5], [3], [0]], rtol=0, atol=1e-12)
 
 
+@pytest.mark.bug(id="A05")
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "uint8"])
-def test_bug_A05_a_mask_of_numbers_is_refused(dtype):
+def test_a_mask_of_numbers_is_refused(dtype):
     mask, X = np.tril(np.ones((3, 3), dtype)), np.eye(3)
     message = f"mask must be boolean, where True means may attend.*{dtype}"
     with pytest.raises(ValueError, match=message):
@@ -598,7 +602,8 @@ def test_bug_A05_a_mask_of_numbers_is_refused(dtype):
         scaled_dot_product_attention(X, X, X, mask)
 
 
-def test_bug_A08_softmax_runs_along_the_keys():
+@pytest.mark.bug(id="A08")
+def test_softmax_runs_along_the_keys():
     weights = softmax([[0, math.log(2)], [0, 0]])
     expected = [[1 / 3, 2 / 3], [1 / 2, 1 / 2]]
     assert_allclose(weights, expected, rtol=0, atol=1e-12)
@@ -608,28 +613,32 @@ def test_bug_A08_softmax_runs_along_the_keys():
     assert_allclose(other, expected, rtol=0, atol=1e-12)
 
 
-def test_bug_A09_the_divisor_is_the_root_of_d_k():
+@pytest.mark.bug(id="A09")
+def test_the_divisor_is_the_root_of_d_k():
     Q, K = [[1, 0, 0, 0]], [[2 * math.log(3), 0, 0, 0], [0, 0, 0, 0]]
     weights = attention_weights(Q, K)
     assert_allclose(weights, [[0.75, 0.25]], rtol=0, atol=1e-12)
 
 
-def test_bug_A09_four_heads_of_sixteen_divide_by_two_not_by_four():
+@pytest.mark.bug(id="A09")
+def test_four_heads_of_sixteen_divide_by_two_not_by_four():
     X = np.random.default_rng(0).integers(-9, 9, size=(5, 16))
     heads = X.reshape(5, 4, 4).swapaxes(0, 1)
     ours = scaled_scores(heads, heads)
     assert_array_equal(ours, attention_scores(heads, heads) / 2)
 
 
+@pytest.mark.bug(id="A10")
 @pytest.mark.parametrize("d", [16, 64, 256])
-def test_bug_A10_scaling_brings_the_variance_back_to_one(d):
+def test_scaling_brings_the_variance_back_to_one(d):
     rng = np.random.default_rng(0)
     Q, K = rng.standard_normal((2, 4000, 1, d))
     assert attention_scores(Q, K).var() == pytest.approx(d, rel=0.05)
     assert scaled_scores(Q, K).var() == pytest.approx(1, abs=0.05)
 
 
-def test_bug_A14_padding_hides_keys_not_queries():
+@pytest.mark.bug(id="A14")
+def test_padding_hides_keys_not_queries():
     X = np.random.default_rng(1).normal(size=(2, 4, 3))
     keep = np.arange(4) < np.array([[2], [4]])
     output, weights = scaled_dot_product_attention(X, X, X, keep[:, None, :])
@@ -639,8 +648,9 @@ def test_bug_A14_padding_hides_keys_not_queries():
     assert_allclose(output[0, :2], alone, rtol=0, atol=1e-12)
 
 
+@pytest.mark.bug(id="A16")
 @pytest.mark.parametrize(("N", "M"), [(3, 5), (1, 5), (3, 1), (1, 1)])
-def test_bug_A16_the_mask_need_not_be_square(N, M):
+def test_the_mask_need_not_be_square(N, M):
     rng = np.random.default_rng(0)
     Q = rng.normal(size=(2, 2, N, 4))
     K, V = rng.normal(size=(2, 2, 2, M, 4))
@@ -652,14 +662,16 @@ def test_bug_A16_the_mask_need_not_be_square(N, M):
         assert_allclose(weights[b, h], expected[1], rtol=0, atol=1e-12)
 
 
+@pytest.mark.bug(id="A19")
 @pytest.mark.parametrize("scores", [[0, 0, 0, 0], [0, 0, 0, 5], [2, 2, 2, 2]])
-def test_bug_A19_the_mask_comes_before_the_softmax(scores):
+def test_the_mask_comes_before_the_softmax(scores):
     K = np.reshape(scores, (4, 1))  # with Q = 1 and d_k = 1: the scores
     weights = attention_weights([[1]], K, [True, True, False, False])
     assert_array_equal(weights, [[0.5, 0.5, 0, 0]])
 
 
-def test_bug_A21_a_mask_works_in_float16():
+@pytest.mark.bug(id="A21")
+def test_a_mask_works_in_float16():
     rng = np.random.default_rng(0)
     Q, K, V = rng.normal(size=(3, 4, 4)).astype(np.float16) * np.float16(200)
     mask = np.tril(np.ones((4, 4), dtype=bool))
@@ -673,6 +685,7 @@ def test_bug_A21_a_mask_works_in_float16():
     assert_array_equal(weights, exact[1].astype(np.float16))
 
 
+@pytest.mark.bug(id="A23")
 @pytest.mark.parametrize(
     ("dtype", "scores", "expected"),
     [
@@ -685,13 +698,14 @@ def test_bug_A21_a_mask_works_in_float16():
         ("float16", [12, 0], [1, 6.1e-6]),
     ],
 )
-def test_bug_A23_large_scores_do_not_overflow(dtype, scores, expected):
+def test_large_scores_do_not_overflow(dtype, scores, expected):
     weights = softmax(np.array(scores, dtype))
     assert weights.dtype == dtype
     assert_allclose(weights, expected, rtol=0, atol=5e-8)
 
 
-def test_bug_A49_heads_come_before_tokens():
+@pytest.mark.bug(id="A49")
+def test_heads_come_before_tokens():
     B, L, H, D = 2, 5, 3, 4
     Q, K, V = np.random.default_rng(0).normal(size=(3, B, L, H, D))
     Qh, Kh, Vh = (a.swapaxes(1, 2) for a in (Q, K, V))

@@ -142,13 +142,15 @@ def test_versions_in_the_guide_are_the_pinned_ones(root):
 
 def test_a_run_is_stored_in_place_of_its_like(tmp_path, root):
     guide, record = tmp_path / "README.md", tmp_path / "measured.json"
-    guide.write_text(f"a\n{class_report.BEGIN}\n{class_report.END}\nb\n")
+    guide.write_text(
+        f"a\n{class_report.BEGIN}\n{class_report.END}\nb\n", "utf-8"
+    )
     run = runs(root)[-1]
     for students in (9, 3, 9):
         class_report.store(run | {"students": students}, record, guide)
-    stored = json.loads(record.read_text())
+    stored = json.loads(record.read_text("utf-8"))
     assert [one["students"] for one in stored] == [3, 9]
-    text = guide.read_text()
+    text = guide.read_text("utf-8")
     assert text.startswith("a\n")
     assert text.endswith("b\n")
     assert guide_table(stored) in text
@@ -213,7 +215,7 @@ def test_a_way_that_sees_nothing_proves_nothing():
 
 def test_an_open_home_is_seen_into(tmp_path):
     """What the kernel runs, run here, on a home whose door is open."""
-    (tmp_path / "secret.txt").write_text("open sesame")
+    (tmp_path / "secret.txt").write_text("open sesame", "utf-8")
     code = peek_code({"bob": str(tmp_path)})
     home = tmp_path / "home"
     home.mkdir()
@@ -221,7 +223,7 @@ def test_an_open_home_is_seen_into(tmp_path):
         [sys.executable, "-c", code],
         env={**os.environ, "HOME": str(home), "JUPYTERHUB_USER": "bob",
              "JUPYTERHUB_API_TOKEN": "t"},
-        capture_output=True, text=True, check=True,
+        capture_output=True, encoding="locale", check=True,
     )  # fmt: skip
     found = json.loads(done.stdout)["bob"]
     assert found["read"] == "open sesame"
@@ -253,9 +255,11 @@ def make_process(proc, pid, environ, pss, ticks):
     place = proc / str(pid)
     place.mkdir()
     (place / "environ").write_bytes("\0".join(environ).encode())
-    (place / "smaps_rollup").write_text(f"Rss: 999 kB\nPss:   {pss} kB\n")
+    (place / "smaps_rollup").write_text(
+        f"Rss: 999 kB\nPss:   {pss} kB\n", "utf-8"
+    )
     fields = ["S", *["0"] * 10, *map(str, ticks), "0"]
-    (place / "stat").write_text(f"{pid} (a (b) c) {' '.join(fields)}")
+    (place / "stat").write_text(f"{pid} (a (b) c) {' '.join(fields)}", "utf-8")
 
 
 def test_each_process_counts_for_its_student(tmp_path):

@@ -20,6 +20,7 @@ def test_queries_and_keys_may_differ_in_number(N, M):
     np.testing.assert_allclose(output, exact, rtol=1e-12)
 
 
+@pytest.mark.bug(id="A23")
 def test_large_scores_do_not_overflow_the_loops():
     output, *_ = cost.counted_attention([[1e3]], [[1e3], [-1e3]], [[1], [2]])
     assert output.item() == 1

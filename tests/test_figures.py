@@ -52,6 +52,7 @@ def boxes(explorable, state):
     return figure, found
 
 
+@pytest.mark.bug(id="B08")
 def test_every_figure_that_a_page_shows_is_tested_here():
     shown = {name for _, name in shown_explorables()}
     assert shown <= {explorable.name for explorable in EXPLORABLES}

@@ -103,7 +103,8 @@ def test_the_cause_is_told_only_when_asked(state):
     assert f"dₖ = {state['d_k']}" in said
 
 
-def test_bug_A08_columns_sum_to_one_in_case_A():
+@pytest.mark.bug(id="A08")
+def test_columns_sum_to_one_in_case_A():
     weights = compute("A", 16)[1][1]
     np.testing.assert_allclose(weights.sum(axis=0), 1)
     assert "the columns to 1.000, 1.000, 1.000 and 1.000" in (
@@ -144,7 +145,8 @@ def test_the_symptoms_are_those_that_the_chapter_tells():
 # --- heads, batch, RoPE ----------------------------------------------------
 
 
-def test_bug_A11_the_view_gives_head_0_the_first_tokens():
+@pytest.mark.bug(id="A11")
+def test_the_view_gives_head_0_the_first_tokens():
     held = SPLITS["view alone"](named_numbers(), 2)
     assert held[0].tolist() == [
         ["A0", "A1"],
@@ -189,8 +191,9 @@ def test_batch_draws_the_position_of_each_token(state):
         assert (given.ravel() == right).all()
 
 
+@pytest.mark.bug(id="A27")
 @pytest.mark.parametrize("state", chapter.rope.states()[::3], ids=str)
-def test_bug_A27_rope_draws_the_score_of_each_place(state):
+def test_rope_draws_the_score_of_each_place(state):
     (axes,) = draw(chapter.rope, state).axes
     scores, _ = moved(state["pairing"], np.arange(25))
     line, _, point = axes.lines
@@ -206,6 +209,7 @@ def test_bug_A27_rope_draws_the_score_of_each_place(state):
     assert (np.ptp(scores) < 1e-9) == (state["pairing"] != "mixed")
 
 
+@pytest.mark.bug(id="A27")
 def test_both_customs_keep_lengths_and_the_mixture_does_not():
     for pairing, kept in (
         ("neighbours", True),

@@ -133,6 +133,7 @@ def test_builder_says_the_weights_of_deployed(state):
     assert f"head {state['head']}" in sentence
 
 
+@pytest.mark.bug(id="A40")
 @states(chapter.builder, 5)
 def test_builder_draws_each_weight_or_a_cross(state):
     (axes,) = draw(chapter.builder, state).axes
@@ -238,6 +239,7 @@ def test_fill_row_is_its_definition(state):
     np.testing.assert_equal(output, mean)
 
 
+@pytest.mark.bug(id="A01")
 def test_the_four_answers_for_a_row_that_may_see_nothing():
     assert np.mean(chapter.VALUES) == 3
     found = {
@@ -310,6 +312,7 @@ def test_filler_draws_bars_as_high_as_the_weights(state):
 # --- cache -----------------------------------------------------------------
 
 
+@pytest.mark.bug(id="A06")
 @states(chapter.cache)
 def test_cache_s_mask_is_its_definition(state):
     new, cached = state["new"], state["cached"]

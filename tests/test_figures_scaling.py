@@ -53,6 +53,7 @@ def full_jacobian(w):
 # --- the facts -------------------------------------------------------------
 
 
+@pytest.mark.bug(id="A10")
 def test_fact_A08_the_divisor_for_64_is_8():
     assert chapter.divisor("root", 64) == 8
     np.testing.assert_array_equal(
@@ -62,6 +63,7 @@ def test_fact_A08_the_divisor_for_64_is_8():
     assert "Divided by √dₖ = 8: " in sentence
 
 
+@pytest.mark.bug(id="A10")
 def test_fact_A09_the_divisors_differ_as_the_chapter_says():
     sizes = np.array(chapter.DIMENSIONS)
     nothing, root, length, model = map(chapter.measured, chapter.DIVISORS)

@@ -366,6 +366,8 @@ def test_axis_says_the_sums_of_rows_and_columns(state):
     assert f"softmax of each {state['axis']}," in sentence
 
 
+@pytest.mark.bug(id="A08")
+@pytest.mark.bug(id="A40")
 @states(chapter.axis)
 def test_axis_draws_scores_weights_and_sums(state):
     top, low = draw(chapter.axis, state).axes

@@ -20,7 +20,7 @@ def bare(monkeypatch, tmp_path):
 
 def program(folder, name):
     path = folder / name
-    path.write_text("#!/bin/sh\n")
+    path.write_text("#!/bin/sh\n", "utf-8")
     path.chmod(0o755)
     return str(path)
 
@@ -87,7 +87,7 @@ def test_a_download_that_hangs_is_ended_with_its_children(tmp_path):
     start = time.monotonic()
     assert not find_browser._run([sys.executable, "-c", code], 3)
     assert time.monotonic() - start < 30
-    assert not running(int(mark.read_text()))
+    assert not running(int(mark.read_text("utf-8")))
 
 
 def running(pid):
@@ -95,7 +95,7 @@ def running(pid):
     for _ in range(50):
         try:
             os.kill(pid, 0)
-            with open(f"/proc/{pid}/stat") as file:
+            with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
                 if file.read().split()[2] == "Z":
                     return False
         except (ProcessLookupError, FileNotFoundError):

@@ -63,13 +63,15 @@ def random_mask(*shape, seed=1):
 # --- split and merge -------------------------------------------------------
 
 
-def test_bug_A11_a_head_does_not_mix_tokens():
+@pytest.mark.bug(id="A11")
+def test_a_head_does_not_mix_tokens():
     assert_array_equal(split_heads(X, 2)[0, 0], [[0, 1], [4, 5]])
     wrong = X.reshape(1, 2, 2, 2)
     assert_array_equal(wrong[0, 0], [[0, 1], [2, 3]])
 
 
-def test_bug_A12_merging_undoes_splitting():
+@pytest.mark.bug(id="A12")
+def test_merging_undoes_splitting():
     assert_array_equal(merge_heads(split_heads(X, 2)), X)
     wrong = split_heads(X, 2).reshape(1, 2, 4)
     assert_array_equal(wrong, [[[0, 1, 4, 5], [2, 3, 6, 7]]])
@@ -123,8 +125,9 @@ def test_attention_is_that_of_the_slow_loop(N, M, heads, seed):
         assert_allclose(one, other, atol=1e-12)
 
 
+@pytest.mark.bug(id="A16")
 @pytest.mark.parametrize(("L", "S"), [(3, 5), (1, 5), (3, 1), (1, 1)])
-def test_bug_A16_a_mask_of_each_sentence_need_not_be_square(L, S):
+def test_a_mask_of_each_sentence_need_not_be_square(L, S):
     arrays = example(L, S, 2, 2, front=(2,))
     mask = random_mask(2, L, S)
     output, weights = multi_head_attention(*arrays, 2, mask)
@@ -133,6 +136,16 @@ def test_bug_A16_a_mask_of_each_sentence_need_not_be_square(L, S):
         one = by_hand(arrays[0][b], arrays[1][b], *arrays[2:], 2, mask[b], 2)
         assert_allclose(output[b], one[0], atol=1e-12)
         assert_allclose(weights[b], one[1], atol=1e-12)
+
+
+@pytest.mark.bug(id="A09")
+def test_each_of_four_heads_of_sixteen_divides_by_two():
+    """√16 would give 0.634 and 0.366, no divisor 0.9 and 0.1."""
+    query, keys, eye = np.zeros((1, 16)), np.zeros((2, 16)), np.eye(16)
+    query[0, ::4] = 1  # in every head the first coordinate counts
+    keys[0, ::4] = 2 * math.log(3)
+    _, weights = multi_head_attention(query, keys, eye, eye, eye, eye, 4)
+    assert_allclose(weights, np.full((4, 1, 2), [0.75, 0.25]), atol=1e-12)
 
 
 def test_one_mask_serves_a_batch_and_a_missing_one_lets_all_through():
@@ -148,6 +161,7 @@ def test_one_mask_serves_a_batch_and_a_missing_one_lets_all_through():
         assert_array_equal(a, b)
 
 
+@pytest.mark.bug(id="A01")
 def test_a_query_with_an_all_masked_row_gets_zeros():
     arrays = example(2, 3, 2, 2)
     mask = np.array([[True] * 3, [False] * 3])
@@ -164,6 +178,7 @@ def test_one_head_is_plain_attention():
     assert_allclose(weights[0], plain[1], atol=1e-12)
 
 
+@pytest.mark.bug(id="A17")
 def test_changing_the_future_leaves_the_past_bit_for_bit():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(5, 4))
@@ -278,6 +293,7 @@ def test_what_does_not_fit_is_refused(heads, change, words):
         multi_head_attention(*arrays, heads[0], num_key_heads=heads[1])
 
 
+@pytest.mark.bug(id="A05")
 def test_a_mask_of_numbers_is_refused():
     with pytest.raises(ValueError, match="boolean"):
         multi_head_attention(*example(3, 4, 2, 2), 2, np.ones((3, 4)))

@@ -60,6 +60,7 @@ class TestLinks:
     def test_a_chapter_has_all_three(self):
         assert list(links(FORK)) == ["Binder", "Colab", "JupyterHub"]
 
+    @pytest.mark.bug(id="B24")
     @pytest.mark.parametrize("repository", [FORK, ODD], ids=["plain", "odd"])
     def test_each_names_repository_version_and_file(self, repository, tracked):
         """Read back as each service reads it; the file must exist."""
@@ -89,6 +90,7 @@ class TestLinks:
         place = unquote(asked["urlpath"]).removeprefix("lab/tree/fork/")
         assert place in tracked
 
+    @pytest.mark.bug(id="B24")
     def test_every_chapter_of_the_book_exists_in_a_clone(self, tracked):
         toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
         listed = re.findall(r"'file': '([^']+)'", repr(toc))
@@ -160,7 +162,7 @@ def build_again(source, **environment):
         + [source, source / "_build"],
         env={**clean_environment(), **environment},
         capture_output=True,
-        text=True,
+        encoding="locale",
     )
     return source, done
 
@@ -258,6 +260,7 @@ class TestThisBook:
         assert "jupyterhub_url" in named
         assert "repository_url" not in config["html_theme_options"]
 
+    @pytest.mark.bug(id="B24")
     def test_each_built_chapter_opens_itself(self, built_site, tracked):
         """Where this clone has a public remote; and nothing where not."""
         repository = find_repository(ROOT)

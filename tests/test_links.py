@@ -9,6 +9,7 @@ import re
 from functools import cache
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+import pytest
 from bs4 import BeautifulSoup
 
 # what makes a browser load something, or prepare to
@@ -122,6 +123,7 @@ def state_problem(target, name, state):
     return None
 
 
+@pytest.mark.bug(id="B17")
 def test_every_link_leads_somewhere(built_site):
     broken = []
     found = 0
@@ -146,6 +148,7 @@ def test_the_front_page_leads_into_the_book(built_site):
         assert problem(built_site, front, url.strip()) is None, url
 
 
+@pytest.mark.bug(id="B04")
 def test_no_page_loads_from_another_host(built_site):
     for path in pages(built_site):
         soup = page(path)
@@ -165,6 +168,7 @@ def test_no_page_loads_from_another_host(built_site):
         assert not outside, f"{path.relative_to(built_site)}: {outside}"
 
 
+@pytest.mark.bug(id="B04")
 def test_style_sheets_load_files_of_the_site_alone(built_site):
     sheets = {
         (path.parent / unquote(urlsplit(tag["href"]).path)).resolve()
@@ -182,6 +186,7 @@ def test_style_sheets_load_files_of_the_site_alone(built_site):
             assert problem(built_site, sheet, url) is None, where
 
 
+@pytest.mark.bug(id="B21")
 def test_every_picture_says_what_it_shows(built_site):
     for path in pages(built_site):
         article = page(path).find("article")
@@ -195,6 +200,7 @@ def test_every_picture_says_what_it_shows(built_site):
             assert not re.fullmatch(r"\S+\.(png|svg|jpe?g|gif)", words), where
 
 
+@pytest.mark.bug(id="B18")
 def test_no_id_is_used_twice_on_a_page(built_site):
     for path in pages(built_site):
         ids = [tag["id"] for tag in page(path).find_all(id=True)]
@@ -202,6 +208,7 @@ def test_no_id_is_used_twice_on_a_page(built_site):
         assert not twice, f"{path.relative_to(built_site)}: {twice}"
 
 
+@pytest.mark.bug(id="B32")
 def test_pages_are_published_as_they_are(built_site):
     """Without this file GitHub Pages would drop the folders in _ names."""
     assert (built_site / ".nojekyll").is_file()

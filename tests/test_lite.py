@@ -58,9 +58,12 @@ def test_from_a_file_it_says_why_not(open_page):
     assert "cannot run from a file" in shown.inner_text()
 
 
+@pytest.mark.bug(id="B41")
 def test_only_chapters_that_can_run_have_the_link(built_site):
     for notebook in stored_notebooks():
-        page = (built_site / "book" / f"{notebook.name}.html").read_text()
+        page = (built_site / "book" / f"{notebook.name}.html").read_text(
+            "utf-8"
+        )
         runs = "import torch" not in notebook.text
         assert ("launch-lite-link" in page) == runs, notebook.name
         assert runs or "does not run in a browser" in page
@@ -71,6 +74,7 @@ def test_only_chapters_that_can_run_have_the_link(built_site):
         assert "launch-lite" not in text.partition("</head>")[2]
 
 
+@pytest.mark.bug(id="B41")
 def test_a_chapter_that_imports_torch_is_known_by_it():
     paths = {notebook.name: notebook.path for notebook in stored_notebooks()}
     assert lite.can_run(paths["04_softmax"])

@@ -1,8 +1,8 @@
 """The loops below say what each mask means; utils.masks is the fast claim.
 
-`test_bug_A04_...` holds entry A04 of the bug bank, `test_fact_A19_...` fact
-A19 of the two documents that the book grew from. PyTorch's conventions, of
-which the chapter tells in words, are executed here.
+`test_fact_A19_...` holds fact A19 of the two documents that the book grew
+from. PyTorch's conventions, of which the chapter tells in words, are executed
+here.
 """
 
 import re
@@ -216,6 +216,7 @@ def test_fact_A20_the_causal_mask_for_four_tokens():
     assert_array_equal(weights[~mask], 0)
 
 
+@pytest.mark.bug(id="A17")
 @many
 @given(st.integers(1, 7), st.data())
 def test_fact_A21_the_past_does_not_notice_the_future(N, data):
@@ -259,7 +260,8 @@ def test_what_padding_holds_does_not_matter_to_the_last_bit(lengths):
 # The bug bank: mistakes that people have made in public.
 
 
-def test_bug_A06_new_queries_are_the_last_tokens():
+@pytest.mark.bug(id="A06")
+def test_new_queries_are_the_last_tokens():
     zero = np.zeros((5, 1))
     V = np.arange(1.0, 6)[:, None]
     new, _ = scaled_dot_product_attention(zero[:2], zero, V, causal_mask(2, 5))
@@ -276,7 +278,8 @@ def test_bug_A06_new_queries_are_the_last_tokens():
         causal_mask(5, 2)
 
 
-def test_bug_A14_padding_is_put_on_the_keys():
+@pytest.mark.bug(id="A14")
+def test_padding_is_put_on_the_keys():
     X = np.random.default_rng(1).normal(size=(2, 4, 3))
     mask = padding_mask([2, 4])
     output, weights = attend(X, mask)
@@ -284,11 +287,14 @@ def test_bug_A14_padding_is_put_on_the_keys():
     assert_allclose(weights.sum(axis=-1), 1, rtol=0, atol=1e-12)
     alone, _ = attend(X[0, :2])
     assert_allclose(output[0, :2], alone, rtol=0, atol=1e-12)
-    on_the_queries, _ = attend(X, mask.swapaxes(-2, -1))
+    on_the_queries, mistaken = attend(X, mask.swapaxes(-2, -1))
     assert (np.abs(on_the_queries[0, :2] - alone) > 1e-3).any()
+    assert mistaken[0, 0, 2] == pytest.approx(0.2334, abs=5e-5)
+    assert not mistaken[0, 2:].any()
 
 
-def test_bug_A16_a_source_has_its_own_length():
+@pytest.mark.bug(id="A16")
+def test_a_source_has_its_own_length():
     rng = np.random.default_rng(0)
     Q = rng.normal(size=(2, 2, 3, 4))
     K, V = rng.normal(size=(2, 2, 2, 5, 4))
@@ -303,14 +309,16 @@ def test_bug_A16_a_source_has_its_own_length():
         assert_allclose(output[b, h], alone, rtol=0, atol=1e-12)
 
 
-def test_bug_A17_the_diagonal_is_allowed():
+@pytest.mark.bug(id="A17")
+def test_the_diagonal_is_allowed():
     expected = [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
     assert_array_equal(causal_mask(3), np.array(expected, bool))
     _, weights = attend(np.ones((3, 2)), causal_mask(3))
     assert_array_equal(weights[0], [1, 0, 0])
 
 
-def test_bug_A39_the_window_counts_the_token_itself():
+@pytest.mark.bug(id="A39")
+def test_the_window_counts_the_token_itself():
     rows = sliding_window_mask(5, window=3).sum(axis=1)
     assert_array_equal(rows, [1, 2, 3, 3, 3])
 
@@ -325,6 +333,7 @@ def torch():
     return torch
 
 
+@pytest.mark.bug(id="A33")
 @pytest.mark.parametrize(
     "mask",
     [
@@ -367,7 +376,8 @@ def multihead(torch, width):
     return layer
 
 
-def test_bug_A04_multihead_attention_reads_true_as_blocked(torch):
+@pytest.mark.bug(id="A04")
+def test_multihead_attention_reads_true_as_blocked(torch):
     layer, X = (
         multihead(torch, 3),
         np.random.default_rng(0).normal(size=(2, 4, 3)),
@@ -391,7 +401,8 @@ def test_bug_A04_multihead_attention_reads_true_as_blocked(torch):
     assert wrong[:, -1].isnan().all()
 
 
-def test_bug_A04_the_triangle_above_shows_torch_only_the_future(torch):
+@pytest.mark.bug(id="A04")
+def test_the_triangle_above_shows_torch_only_the_future(torch):
     zero = torch.zeros(1, 3, 2, dtype=torch.float64)
     V = torch.tensor([[[1.0], [2], [3]]], dtype=torch.float64)
     future = torch.ones(3, 3).triu(1).bool()
@@ -408,7 +419,8 @@ def test_bug_A04_the_triangle_above_shows_torch_only_the_future(torch):
     assert_allclose(ours.ravel(), expected[1], rtol=0, atol=1e-12)
 
 
-def test_bug_A05_ones_and_zeros_are_added_and_block_nothing(torch):
+@pytest.mark.bug(id="A05")
+def test_ones_and_zeros_are_added_and_block_nothing(torch):
     layer = multihead(torch, 3)
     with torch.no_grad():
         layer.in_proj_weight[:6] = 0  # all scores are 0
@@ -419,7 +431,8 @@ def test_bug_A05_ones_and_zeros_are_added_and_block_nothing(torch):
     assert_allclose(weights[0, 0].detach().numpy(), expected, atol=1e-6)
 
 
-def test_bug_A06_torch_s_is_causal_is_aligned_to_the_top_left(torch):
+@pytest.mark.bug(id="A06")
+def test_torch_s_is_causal_is_aligned_to_the_top_left(torch):
     zero = torch.zeros(1, 4, 1, dtype=torch.float64)
     V = torch.arange(1.0, 5, dtype=torch.float64)[None, :, None]
     sdpa = torch.nn.functional.scaled_dot_product_attention
@@ -431,7 +444,8 @@ def test_bug_A06_torch_s_is_causal_is_aligned_to_the_top_left(torch):
     assert with_mask.item() == 2.5
 
 
-def test_bug_A21_minus_a_billion_does_not_fit_half_precision(torch):
+@pytest.mark.bug(id="A21")
+def test_minus_a_billion_does_not_fit_half_precision(torch):
     mask = torch.tensor(~causal_mask(2))
     with pytest.raises(RuntimeError, match="without overflow"):
         torch.zeros(2, 2, dtype=torch.half).masked_fill(mask, -1e9)
@@ -439,17 +453,20 @@ def test_bug_A21_minus_a_billion_does_not_fit_half_precision(torch):
         assert np.float16(-1e9) == -np.inf
 
 
-def test_bug_A33_a_mask_is_boolean_whatever_the_queries_are(torch):
+@pytest.mark.bug(id="A33")
+def test_a_mask_is_boolean_whatever_the_queries_are(torch):
     mask = torch.tensor(combine_masks(padding_mask([3]), causal_mask(3)))
     sdpa = torch.nn.functional.scaled_dot_product_attention
     for dtype in (torch.float32, torch.bfloat16):
         q = torch.zeros(1, 3, 2, dtype=dtype)
         assert sdpa(q, q, q, attn_mask=mask).isfinite().all()
-    with pytest.raises(RuntimeError, match="dtype"):
+    said = "Expected attn_mask dtype to be bool or float or to match query"
+    with pytest.raises(RuntimeError, match=said):
         sdpa(q, q, q, attn_mask=mask.double())
 
 
-def test_bug_A03_a_sample_of_nothing_but_padding_depends_on_a_flag(torch):
+@pytest.mark.bug(id="A03")
+def test_a_sample_of_nothing_but_padding_depends_on_a_flag(torch):
     layer = multihead(torch, 4)
     x = torch.ones(1, 3, 4, dtype=torch.float64)
     blocked = torch.ones(1, 3, dtype=torch.bool)

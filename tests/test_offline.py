@@ -85,9 +85,9 @@ def test_it_holds_every_file_of_the_site_but_what_needs_a_server(
 def test_jupyterlite_is_left_out(tmp_path, built_site):
     site = tmp_path / "site"
     (site / "lite").mkdir(parents=True)
-    (site / "index.html").write_text("x")
-    (site / "lite" / "index.html").write_text("x")
-    (site / "elite.html").write_text("x")
+    (site / "index.html").write_text("x", "utf-8")
+    (site / "lite" / "index.html").write_text("x", "utf-8")
+    (site / "elite.html").write_text("x", "utf-8")
     assert pack_offline.files(site) == ["elite.html", "index.html"]
 
 
@@ -97,6 +97,7 @@ def test_no_site_is_said(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.bug(id="B37")
 def test_every_name_can_be_unpacked_on_windows(zipped):
     with zipfile.ZipFile(zipped) as archive:
         names = archive.namelist()
@@ -122,6 +123,7 @@ def test_the_first_page_leads_to_the_book_the_plans_and_the_slides(stick):
 
 @pytest.mark.browser
 class TestOnAStudentsMachine:
+    @pytest.mark.bug(id="B04")
     @pytest.mark.parametrize("page", site_pages())
     def test_a_page_opens_with_its_mathematics(self, student, page):
         tab = student.open(f"site/{page}")

@@ -112,6 +112,7 @@ def book(tmp_path, root):
     return book
 
 
+@pytest.mark.bug(id="B01")
 def test_a_stored_figure_becomes_the_moving_one(book):
     code, said = book.build()
     assert code == 0, said

@@ -1,7 +1,7 @@
 """The loops below are the definition; utils.positions is the fast claim.
 
-`test_bug_A24_...` holds entry A24 of the bug bank, `test_fact_A17_...` fact
-A17 of the two documents that the book grew from.
+`test_fact_A17_...` holds fact A17 of the two documents that the book grew
+from.
 """
 
 import cmath
@@ -96,14 +96,17 @@ def test_fact_A17_dog_at_position_2_and_at_position_5_differ():
     assert np.abs(at[2] - at[5]).max() > 0.5
 
 
-def test_bug_A24_an_odd_width_ends_with_a_sine():
+@pytest.mark.bug(id="A24")
+def test_an_odd_width_ends_with_a_sine():
     expected = [0.841471, 0.540302, 0.025116, 0.999685, 0.000631]
     assert_allclose(sinusoidal_encoding(2, 5)[1], expected, atol=5e-7)
     assert sinusoidal_encoding(3, 1).shape == (3, 1)
 
 
-def test_bug_A25_the_exponent():
+@pytest.mark.bug(id="A25")
+def test_the_exponent():
     expected = [0.84147098, 0.54030231, 0.00999983, 0.99995]
+    assert_array_equal(sinusoidal_encoding(2, 4)[0], [0, 1, 0, 1])
     assert_allclose(sinusoidal_encoding(2, 4)[1], expected, atol=5e-9)
     E = sinusoidal_encoding(64, 16)
     assert_allclose(np.linalg.norm(E, axis=1), math.sqrt(8), rtol=1e-12)
@@ -114,7 +117,8 @@ def test_bug_A25_the_exponent():
         assert_allclose(diagonal, diagonal[0], rtol=0, atol=1e-12)
 
 
-def test_bug_A26_sines_first_is_the_same_features_in_another_order():
+@pytest.mark.bug(id="A26")
+def test_sines_first_is_the_same_features_in_another_order():
     E = sinusoidal_encoding(20, 8)
     assert_array_equal(neighbours_to_halves(E), E[:, [0, 2, 4, 6, 1, 3, 5, 7]])
     angles = np.arange(20)[:, None] * angular_speeds(8)
@@ -148,7 +152,8 @@ def test_rotation_is_its_definition(data, Q, pairing, base):
         assert_allclose(turned[index], expected, rtol=0, atol=1e-11)
 
 
-def test_bug_A27_both_pairings_have_their_own_numbers():
+@pytest.mark.bug(id="A27")
+def test_both_pairings_have_their_own_numbers():
     q = [1, 2, 3, 4]
     expected = {
         "neighbours": [-1.14263966, 1.9220756, 2.95985067, 4.0297995],
@@ -159,6 +164,31 @@ def test_bug_A27_both_pairings_have_their_own_numbers():
         assert np.linalg.norm(rotate(q, 1, pairing)) == pytest.approx(
             5.477226, abs=5e-7
         )
+
+
+@pytest.mark.bug(id="A27")
+def test_a_mixture_of_the_pairings_keeps_neither_lengths_nor_distances():
+    """Speeds laid out for neighbours, features turned as halves."""
+    angles = np.repeat(angular_speeds(4), 2)
+    other = np.array([-1, -1, 1, 1])
+
+    def mixed(q, position):
+        swapped = np.roll(q, 2) * other
+        turn = position * angles
+        return np.asarray(q) * np.cos(turn) + swapped * np.sin(turn)
+
+    q, k = [1, 2, 3, 4], [2, -1, 0.5, 1]
+    assert np.linalg.norm(mixed(q, 1)) == pytest.approx(5.863206, abs=5e-7)
+    places = ((5, 3), (105, 103), (2, 0))
+    for pairing in PAIRINGS:
+        scores = [
+            rotate(q, m, pairing) @ rotate(k, n, pairing) for m, n in places
+        ]
+        assert_allclose(scores, scores[0], rtol=0, atol=1e-12)
+    scores = [mixed(q, m) @ mixed(k, n) for m, n in places]
+    assert np.ptp(scores) > 1
+    with pytest.raises(ValueError, match="even"):
+        rotate([1, 2, 3], 1)
 
 
 @many
@@ -172,6 +202,7 @@ def test_rotation_keeps_lengths_and_is_undone_by_its_opposite(Q, pairing, m):
     assert_array_equal(rotate(Q, positions * 0, pairing), Q)
 
 
+@pytest.mark.bug(id="A27")
 @many
 @given(vectors(rows=4), pairings, st.integers(-20, 20), st.integers(0, 1000))
 def test_fact_A18_scores_depend_on_the_distance_alone(Q, pairing, m, shift):

@@ -47,6 +47,7 @@ def test_each_point_that_can_be_drawn_has_samples_or_a_source(record):
             assert "samples_seconds" not in point.fields
 
 
+@pytest.mark.bug(id="A45")
 @pytest.mark.parametrize("record", ALL, ids=lambda r: r.name)
 def test_nothing_that_follows_from_the_samples_is_stored(record):
     stored = {field for point in record.points for field in point.fields}
@@ -88,6 +89,7 @@ def test_a_fused_kernel_is_what_ran_under_its_name(record):
     assert seen == {"flash", "math"}
 
 
+@pytest.mark.bug(id="A46")
 @pytest.mark.parametrize("record", ALONG, ids=lambda r: r.name)
 def test_memory_follows_its_laws(record):
     """Naive holds the scores twice; flash nothing that grows with N²."""
@@ -150,6 +152,7 @@ def test_prediction_undoes_the_count_of_passes(bars):
         assert again == pytest.approx(roofline.seconds(point), rel=1e-12)
 
 
+@pytest.mark.bug(id="A44")
 def test_no_published_kernel_is_faster_than_its_roofs():
     seen = 0
     for record in PUBLISHED:

@@ -56,6 +56,7 @@ def cells(text):
     return json.loads(text)["cells"]
 
 
+@pytest.mark.bug(id="B36")
 def test_canonical_twice_changes_nothing():
     once = canonical(notebook(prose("# √dₖ\r\n"), code("1 + 1"), code("")))
     assert canonical(once) == once
@@ -64,6 +65,7 @@ def test_canonical_twice_changes_nothing():
     assert once.endswith("}\n")
 
 
+@pytest.mark.bug(id="B36")
 def test_editors_leave_no_marks():
     marked = code("1", tags=["hide-cell"])
     marked["metadata"] |= {
@@ -91,6 +93,8 @@ def test_editors_leave_no_marks():
     }
 
 
+@pytest.mark.bug(id="B01")
+@pytest.mark.bug(id="B02")
 def test_a_widget_leaves_its_words_and_picture():
     live = shown(text__plain="said", text__html="<figure></figure>")
     live["data"]["application/vnd.jupyter.widget-view+json"] = {
@@ -106,6 +110,7 @@ def test_a_widget_leaves_its_words_and_picture():
     ]
 
 
+@pytest.mark.bug(id="B44")
 def test_streams_that_follow_each_other_are_one():
     pieces = [stream("a"), stream("b\n"), stream("c", "stderr"), stream("d")]
     outputs = cells(canonical(notebook(code("x", pieces))))[0]["outputs"]
@@ -155,6 +160,7 @@ def stored(tmp_path):
     return write
 
 
+@pytest.mark.bug(id="B36")
 def test_a_second_run_changes_nothing(stored, monkeypatch, capsys):
     monkeypatch.setenv("PYTHONWARNINGS", "error")
     path = stored(
@@ -179,6 +185,8 @@ def test_a_second_run_changes_nothing(stored, monkeypatch, capsys):
     ]
 
 
+@pytest.mark.bug(id="B10")
+@pytest.mark.bug(id="B15")
 @pytest.mark.parametrize(
     ("source", "why"),
     [

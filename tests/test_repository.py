@@ -18,7 +18,7 @@ def git(folder, *arguments):
             *("-c", "user.email=ada@example.org", *arguments),
         ],
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         check=True,
     )
     return done.stdout.strip()

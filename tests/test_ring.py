@@ -66,7 +66,7 @@ def test_two_real_processes_compute_what_is_recorded():
         cwd=ROOT / "tools",
         env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
         capture_output=True,
-        text=True,
+        encoding="locale",
         timeout=240,
     )
     assert done.returncode == 0, done.stderr

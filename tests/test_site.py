@@ -36,6 +36,8 @@ CUT_OFF = """
 
 
 class TestEveryPage:
+    @pytest.mark.bug(id="B04")
+    @pytest.mark.bug(id="B23")
     @pytest.mark.parametrize("theme", ["light", "dark"])
     @pytest.mark.parametrize("width", [WIDE, PHONE])
     @pytest.mark.parametrize("page", site_pages())
@@ -56,6 +58,8 @@ class TestEveryPage:
         assert tab.locator("i[class*='fa-']").count() == 0
         assert tab.locator("svg[data-icon='question']").count() == 0
 
+    @pytest.mark.bug(id="B01")
+    @pytest.mark.bug(id="B03")
     @pytest.mark.parametrize("page", site_pages())
     def test_without_javascript_it_still_reads(self, browser, page):
         context = browser.new_context(java_script_enabled=False, offline=True)
@@ -68,6 +72,7 @@ class TestEveryPage:
             assert not tab.locator(f"#{name} form").is_visible()
         context.close()
 
+    @pytest.mark.bug(id="B39")
     @pytest.mark.parametrize("page", site_pages())
     def test_in_print_it_has_pictures_and_no_controls(self, open_page, page):
         tab = open_page(page)
@@ -96,6 +101,7 @@ def test_the_site_shows_explorables(built_site):
 
 @pytest.mark.parametrize(("page", "name"), moving_explorables())
 class TestEveryExplorable:
+    @pytest.mark.bug(id="B03")
     def test_the_keyboard_alone_moves_every_control(
         self, kept_page, page, name
     ):

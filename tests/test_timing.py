@@ -101,6 +101,7 @@ def machine(request):
     return FakeMachine(request.param)
 
 
+@pytest.mark.bug(id="A44")
 def test_the_device_is_waited_for(machine):
     calls = [
         machine.call("naive", 3, off(1e-7)),
@@ -112,6 +113,7 @@ def test_the_device_is_waited_for(machine):
     assert naive["first_call_seconds"] == pytest.approx(3e-3, rel=0.01)
 
 
+@pytest.mark.bug(id="A44")
 def test_a_clock_that_does_not_wait_times_the_launch():
     """What the mistake looks like: all take a microsecond."""
     fake = FakeDevice()
@@ -236,6 +238,7 @@ def test_without_the_plain_program_nothing_is_measured(machine):
         measure([machine.call("flash", 1, off(0))], RIGHT, machine, "float32")
 
 
+@pytest.mark.bug(id="A47")
 def test_what_is_prepared_is_outside_the_clock(machine):
     call = machine.call("naive", 2, off(0))
     call.before = lambda: machine.fake.launch(50 * MILLISECOND)
@@ -324,6 +327,7 @@ def test_every_program_gives_the_right_values(cpu, mask, direction):
     assert ran["naive"] == "aten::bmm + aten::_softmax"
 
 
+@pytest.mark.bug(id="A04")
 def test_a_mask_the_wrong_way_round_gets_no_time(cpu):
     shape = Shape(64, heads=2, d=16, mask="causal")
     names = ["naive", "flash", "flash, inverted mask"]
@@ -334,6 +338,7 @@ def test_a_mask_the_wrong_way_round_gets_no_time(cpu):
     assert rows[2]["samples_seconds"] == []
 
 
+@pytest.mark.bug(id="A04")
 @pytest.mark.parametrize(
     "name", ["naive", "naive, preallocated", "flash, dense mask"]
 )
@@ -350,6 +355,7 @@ def test_swapping_the_polarity_in_one_program_is_found(cpu, monkeypatch, name):
     assert rows[place]["status"] == "wrong"
 
 
+@pytest.mark.bug(id="A46")
 @pytest.mark.parametrize("mask", ["none", "causal"])
 def test_memory_grows_as_said(cpu, mask):
     """Naive with N²; flash with N."""
@@ -546,6 +552,7 @@ def test_a_group_that_fails_leaves_rows(tmp_path, cpu, monkeypatch):
     ]
 
 
+@pytest.mark.bug(id="A45")
 def test_a_cold_start_and_an_end_of_memory_in_a_process_of_their_own(cpu):
     at = Shape(64)
     group = timing_plan.Group("wrong clocks", at, ("naive", "flash"), "cold")

@@ -68,7 +68,11 @@ def nbval_rows(root):
         environment["PYTHONPATH"] = str(root)
         start = time.perf_counter()
         run = subprocess.run(
-            command, cwd=root, env=environment, capture_output=True, text=True
+            command,
+            cwd=root,
+            env=environment,
+            capture_output=True,
+            encoding="locale",
         )
         seconds = time.perf_counter() - start
     last = (run.stdout + run.stderr).strip().splitlines()[-1:]

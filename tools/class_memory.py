@@ -81,7 +81,7 @@ def held_bytes(names, folder, proc="/proc"):
             owner = next((owners[w] for w in words if w in owners), None)
             if owner is None and not any(w.startswith(hub) for w in words):
                 continue
-            rollup = (place / "smaps_rollup").read_text()
+            rollup = (place / "smaps_rollup").read_text("utf-8")
         except OSError:  # it ended meanwhile, or it is not ours to see
             continue
         held[owner] += pss_bytes(rollup)
@@ -102,7 +102,7 @@ def used_seconds(name, proc="/proc"):
         try:
             if mark not in (place / "environ").read_bytes().split(b"\0"):
                 continue
-            stat = (place / "stat").read_text()
+            stat = (place / "stat").read_text("utf-8")
         except OSError:
             continue
         # after the name in brackets: user, system, and both of the children

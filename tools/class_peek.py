@@ -43,10 +43,10 @@ def peek(victims, secret, servers):
             return type(error).__name__
 
     def read(home):
-        return Path(home, secret).read_text()
+        return Path(home, secret).read_text("utf-8")
 
     def change(home):
-        with open(Path(home, secret), "a"):
+        with open(Path(home, secret), "a", encoding="utf-8"):
             return "opened " + secret + " to write"
 
     def from_processes(name):

@@ -70,7 +70,7 @@ def free_port():
 def run(*words):
     """Run a program; return what it said; raise with what it complained of."""
     done = subprocess.run(
-        [str(word) for word in words], capture_output=True, text=True
+        [str(word) for word in words], capture_output=True, encoding="locale"
     )
     if done.returncode:
         raise RuntimeError(f"{words[0]} failed: {done.stderr.strip()}")

@@ -229,7 +229,9 @@ def start_hub(stack, folder, settings):
 
     def answers():
         if hub.poll() is not None:
-            raise RuntimeError(f"the hub ended:\n{log.read_text()[-3000:]}")
+            raise RuntimeError(
+                f"the hub ended:\n{log.read_text('utf-8')[-3000:]}"
+            )
         url = f"{settings['url']}/hub/health"
         urllib.request.urlopen(url, timeout=5).close()
 

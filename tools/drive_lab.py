@@ -181,7 +181,7 @@ def _environment(folder, root):
     file = settings / "apputils-extension" / "notification.jupyterlab-settings"
     file.parent.mkdir(parents=True)
     file.write_text(
-        json.dumps({"fetchNews": "false", "checkForUpdates": False})
+        json.dumps({"fetchNews": "false", "checkForUpdates": False}), "utf-8"
     )
     return environment
 

@@ -86,7 +86,7 @@ def _downloaded():
     asked = subprocess.run(
         [sys.executable, "-c", ASK_PLAYWRIGHT],
         capture_output=True,
-        text=True,
+        encoding="locale",
         check=True,
     )
     path = asked.stdout.strip()

@@ -11,6 +11,7 @@ fails, or writes to stderr, is not written.
 
 import argparse
 import hashlib
+import importlib
 import json
 import os
 import re
@@ -305,6 +306,8 @@ def main():
     files = options.files or sorted((ROOT / "book").glob("*.ipynb"))
     if not files:
         sys.exit("no notebooks found")
+    # Looks for fonts now, or the first chapter would, and say so on stderr.
+    importlib.import_module("matplotlib.font_manager")
     results = [_one(path, options.check) for path in files]
     sys.exit(0 if all(results) else 1)
 

@@ -62,7 +62,11 @@ def nvidia_state():
     command.append(f"--query-gpu={','.join(NVIDIA)}")
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=30, check=True
+            command,
+            capture_output=True,
+            encoding="locale",
+            timeout=30,
+            check=True,
         )
     except (OSError, subprocess.SubprocessError) as error:
         return {"error": str(error)[:200]}

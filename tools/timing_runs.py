@@ -146,7 +146,7 @@ def _child(what, **arguments):
     done = subprocess.run(
         [sys.executable, str(script), what, json.dumps(arguments)],
         capture_output=True,
-        text=True,
+        encoding="locale",
         timeout=CHILD_SECONDS,
         cwd=ROOT,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))},

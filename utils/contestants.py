@@ -5,7 +5,6 @@ torch's own names: math, flash, efficient and cudnn are the backends of
 here imports torch; the machine brings it.
 """
 
-import time
 from functools import partial
 
 import numpy as np
@@ -199,11 +198,11 @@ def _flex(machine, shape, inputs):
         back = i + offset - j
         return (back >= 0) & (back < width)
 
-    start = time.perf_counter()
+    start = machine.clock.mark()
     mask = module.create_block_mask(
         rule, None, None, at["queries"], at["keys"], device=machine.device
     )
-    taken = time.perf_counter() - start
+    taken = machine.clock.seconds([(start, machine.clock.mark())])[0]
     density = 1 - mask.sparsity() / 100
     fields = {"mask_seconds": taken, "density": density}
     return lambda: compiled(Q, K, V, block_mask=mask), fields

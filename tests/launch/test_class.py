@@ -19,7 +19,7 @@ def hold(*options):
     return subprocess.run(
         [PYTHON, ROOT / "tools/simulate_class.py", "--students=2", *options],
         capture_output=True,
-        text=True,
+        encoding="locale",
         timeout=900,
         check=False,
     )

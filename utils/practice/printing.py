@@ -40,7 +40,7 @@ def find_browser():
             "the HTML can be printed from any browser"
         )
     asked = subprocess.run(
-        [sys.executable, str(FINDER)], capture_output=True, text=True
+        [sys.executable, str(FINDER)], capture_output=True, encoding="locale"
     )
     if asked.returncode:
         raise NoBrowser(asked.stderr.strip())
@@ -77,7 +77,10 @@ def print_pdf(html, browser):
         ]
         try:
             done = subprocess.run(
-                command, capture_output=True, text=True, timeout=SECONDS
+                command,
+                capture_output=True,
+                encoding="locale",
+                timeout=SECONDS,
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise NoBrowser(f"{browser} does not print: {error}") from None
