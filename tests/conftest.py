@@ -75,17 +75,23 @@ def built_site():
 
 
 @pytest.fixture(scope="session")
-def browser():
+def engine():
+    """Playwright, of which a process may have one."""
+    with sync_playwright() as engine:
+        yield engine
+
+
+@pytest.fixture(scope="session")
+def browser(engine):
     path = browser_path()
     if path is None:
         pytest.fail("no Chromium: python tools/find_browser.py --install")
-    with sync_playwright() as engine:
-        browser = engine.chromium.launch(
-            executable_path=path,
-            args=["--no-sandbox", "--disable-background-networking"],
-        )
-        yield browser
-        browser.close()
+    browser = engine.chromium.launch(
+        executable_path=path,
+        args=["--no-sandbox", "--disable-background-networking"],
+    )
+    yield browser
+    browser.close()
 
 
 # The DOM's picture, and Python's, as nested lists that can be compared.

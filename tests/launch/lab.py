@@ -11,8 +11,6 @@ import http.server
 import re
 import threading
 
-from playwright.sync_api import sync_playwright
-
 from find_browser import browser_path
 
 START_SECONDS = 600  # some 30 s on a free machine; cores may be shared
@@ -83,9 +81,9 @@ def asked_by_a_page(wall):
 
 
 @contextlib.contextmanager
-def walled_browser():
+def walled_browser(engine):
     """A browser that reaches localhost alone, and the wall's list."""
-    with serving(Wall) as wall, sync_playwright() as engine:
+    with serving(Wall) as wall:
         browser = engine.chromium.launch(
             executable_path=browser_path(),
             args=[

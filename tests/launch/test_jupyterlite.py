@@ -51,8 +51,8 @@ def own_site(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def chromium():
-    with lab.walled_browser() as (browser, wall):
+def chromium(engine):
+    with lab.walled_browser(engine) as (browser, wall):
         yield browser, wall
 
 

@@ -100,8 +100,7 @@ def draw_builder(kind, pads, side, head):
         fill, alpha = (WEIGHT, weight) if mask[i, j] else (GRID, 0.6)
         add_cell(ax, corner, _WIDE, _HIGH, fc=fill, alpha=alpha, lw=0)
         if mask[i, j]:
-            ink = MUTED if tokens[i] == PAD else INK
-            write(ax, x, y, exact_share(weight), ink)
+            write(ax, x, y, exact_share(weight), INK)
     crosses = np.array([_middle(i, j) for i, j in np.argwhere(~mask)])
     ax.plot(*crosses.reshape(-1, 2).T, "x", color=MUTED, ms=4, mew=1)
     xs, ys = _LEFT + np.arange(N + 1) * _WIDE, _TOP + np.arange(N + 1) * _HIGH
@@ -110,7 +109,7 @@ def draw_builder(kind, pads, side, head):
     foot = _TOP + _MOST * _HIGH + 0.25
     note = "× blocked: the score is −∞, the weight exactly 0"
     write(ax, 0.08, foot, note, MUTED, ha="left")
-    note = "grey rows are padding: their outputs are junk"
+    note = "grey names are padding: their outputs are junk"
     write(ax, 0.08, foot + 0.22, note if pads else "", MUTED, ha="left")
     return figure
 
