@@ -94,7 +94,8 @@ def browser(engine):
     browser.close()
 
 
-# The DOM's picture, and Python's, as nested lists that can be compared.
+# The DOM's picture, and Python's, as JSON of nested lists. (As text: a large
+# object of its own would take a test ten times as long to fetch.)
 READ_PICTURE = """
 name => {
   const skip = ["xmlns", "xmlns:xlink", "role", "aria-labelledby"];
@@ -109,7 +110,7 @@ name => {
       .map((n) => n.data),
     [...e.children].map(read),
   ];
-  return read(document.querySelector(`#${name} svg`));
+  return JSON.stringify(read(document.querySelector(`#${name} svg`)));
 }
 """
 
@@ -119,9 +120,9 @@ def read_picture():
     """The picture that a tab shows, and the one Python drew, as JSON."""
 
     def read_picture(tab, name, svg):
-        shown = tab.evaluate(READ_PICTURE, name)
         drawn = _as_lists(ElementTree.fromstring(svg))
-        return json.dumps(shown), json.dumps(drawn)
+        drawn = json.dumps(drawn, ensure_ascii=False, separators=(",", ":"))
+        return tab.evaluate(READ_PICTURE, name), drawn
 
     return read_picture
 

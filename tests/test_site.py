@@ -95,6 +95,14 @@ class TestEveryPage:
         tab.set_viewport_size({"width": WIDE, "height": 900})
 
 
+def test_large_type_leaves_a_picture_its_size(open_page):
+    tab = open_page("book/04_softmax.html", PHONE, mathematics=False)
+    picture = tab.locator("figure.explorable svg").first
+    before = picture.bounding_box()["width"]
+    tab.evaluate("document.documentElement.style.fontSize = '200%'")
+    assert picture.bounding_box()["width"] >= before
+
+
 def test_the_site_shows_explorables(built_site):
     assert len(moving_explorables()) >= 1
 

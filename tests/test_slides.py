@@ -314,6 +314,22 @@ class TestTheKeys:
         to_figure(tab, A_FIGURE)
         return tab
 
+    def test_right_arrow_meets_every_slide_and_every_figure(self, slides):
+        tab = slides(A_DECK, mathematics=False)
+        met, figures = set(), set()
+        for _ in range(tab.evaluate("Reveal.getTotalSlides()")):
+            met.add(tab.evaluate(PLACE))
+            figures.update(
+                tab.evaluate(
+                    "[...Reveal.getCurrentSlide().querySelectorAll("
+                    "'figure.explorable')].map((figure) => figure.id)"
+                )
+            )
+            tab.keyboard.press("ArrowRight")
+        assert len(met) == tab.evaluate("Reveal.getTotalSlides()")
+        shown = {n for p, n in moving_explorables() if p.endswith(A_DECK)}
+        assert shown <= figures
+
     def test_arrows_are_the_slider_s_while_it_has_the_focus(self, tab):
         slider = tab.locator(f"#{A_FIGURE} input[type=range]").first
         slider.focus()

@@ -100,6 +100,7 @@
       hash: true,
       slideNumber: "c/t",
       transition: "none",
+      navigationMode: "linear", // or Right would pass over what stands below
       keyboardCondition: isForTheSlides,
       plugins: [RevealNotes],
     });
