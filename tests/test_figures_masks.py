@@ -161,8 +161,7 @@ def test_builder_draws_each_weight_or_a_cross(state):
             assert colour == palette.WEIGHT
             assert alpha == pytest.approx(weights[i, j], abs=1e-12)
             assert text == shown(weights[i, j])
-            grey = tokens[i] == "[PAD]"
-            assert ink == (palette.MUTED if grey else palette.INK)
+            assert ink == palette.INK
         else:
             assert colour == palette.GRID
             assert text is None
@@ -171,6 +170,9 @@ def test_builder_draws_each_weight_or_a_cross(state):
     assert sums == [f"{row.sum():.3f}" for row in weights]
     names = [t.get_text() for t in axes.texts if t.get_text() in tokens]
     assert names == [name for name in tokens for _ in range(2)]
+    pads = [t for t in axes.texts if t.get_text() == "[PAD]"]
+    assert len(pads) == 2 * state["pads"]
+    assert all(t.get_color() == palette.MUTED for t in pads)
 
 
 def test_fact_A19_the_pad_takes_part_without_a_mask_and_not_with_it():
