@@ -13,7 +13,8 @@ import torch
 
 from tests.conftest import ROOT, stored_notebooks
 from utils import contestants, records, roofline
-from utils.measuring import HostClock, measure
+from utils.clocks import HostClock
+from utils.measuring import measure
 from utils.timing import Shape, TorchMachine
 
 CLOCKS = {

@@ -101,7 +101,9 @@ def recipe(target):
 def build_its_page(tree):
     """`make book` of the new chapter alone; what it links to is a stub."""
     page = tree / "book" / f"{NAME}.ipynb"
-    links = set(re.findall(r"\]\((\w+\.(?:ipynb|md))\)", page.read_text()))
+    links = set(
+        re.findall(r"\]\((\w+\.(?:ipynb|md))\)", page.read_text("utf-8"))
+    )
     for name in links:
         stub = f"# {name}\n"
         if name.endswith(".ipynb"):
