@@ -24,7 +24,7 @@ CLOCKS = {
 } | {"thread_time", "thread_time_ns"}
 # where a clock may be read in what times a device, and why
 MAY_READ = {
-    ("utils/measuring.py", "HostClock"): "waits for the device before it",
+    ("utils/clocks.py", "HostClock"): "waits for the device before it",
     ("tools/timing_runs.py", "_host_seconds"): "shows this very mistake",
     ("tools/measure_timing.py", "record"): "how long the whole run may take",
     ("tools/measure_timing.py", "Bar"): "the progress that is shown",
