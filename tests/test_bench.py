@@ -160,6 +160,15 @@ def test_a_file_is_loaded_once_and_only_if_it_is_there(tmp_path):
     )
 
 
+def test_without_pyodide_the_row_says_so(monkeypatch):
+    def no_network():
+        raise subprocess.CalledProcessError(1, ["pip", "download"])
+
+    monkeypatch.setattr(bench_lite, "pyodide_folder", no_network)
+    with pytest.raises(Unmeasured, match="could not be downloaded"):
+        bench_lite.lite_rows(None, None, None, None)
+
+
 def test_a_build_is_of_what_git_keeps_and_what_is_new(tmp_path):
     source, copy = tmp_path / "source", tmp_path / "copy"
     (source / "a").mkdir(parents=True)

@@ -33,7 +33,7 @@ def lite_rows(browser, site, root, explorable):
     try:
         pyodide = pyodide_folder()
     except (OSError, subprocess.CalledProcessError) as error:
-        raise Unmeasured(f"no Pyodide from PyPI: {error}") from error
+        raise Unmeasured("Pyodide could not be downloaded") from error
     ours = on_page(browser, site, explorable.name)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "site"

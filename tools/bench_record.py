@@ -147,10 +147,17 @@ def _conditions(record):
     versions = ", ".join(
         f"{name} {version}" for name, version in record["versions"].items()
     )
+    busy = (
+        ""
+        if record["load"] is None
+        else (
+            f" Load from other work when begun: {record['load']}. Such work "
+            "stretches every time; bytes it leaves as they are."
+        )
+    )
     return (
         f"Measured {record['date']} on {record['cores']} cores of "
         f"{record['processor']} ({record['system']}), Chromium "
         f"{record['chromium']}, headless; Python {record['python']}, "
-        f"{versions}. Load from other work when begun: {record['load']}. Such "
-        "work stretches every time; bytes it leaves as they are."
+        f"{versions}.{busy}"
     )
