@@ -194,6 +194,46 @@ def test_no_git_no_build(tmp_path, monkeypatch):
 
 
 @pytest.fixture
+def build(tmp_path, monkeypatch):
+    """Build a book of no files, by a program of one's own."""
+
+    def build(program, limit=60):
+        monkeypatch.setattr(
+            bench_build, "copy_sources", lambda _, to: to.mkdir()
+        )
+        monkeypatch.setattr(bench_build, "COMMAND", program)
+        monkeypatch.setattr(bench_build, "LIMIT", limit)
+        return bench_build.build_rows(tmp_path)
+
+    return build
+
+
+def test_a_book_is_built_from_nothing_then_again(build, tmp_path):
+    runs = tmp_path / "runs"
+    cold, warm = build(
+        "import pathlib\n"
+        "made = pathlib.Path('made')\n"
+        f"with open({str(runs)!r}, 'a') as runs:\n"
+        "    runs.write('again ' if made.exists() else 'new ')\n"
+        "made.touch()"
+    )
+    assert runs.read_text() == "new again "
+    assert "from nothing" in cold.what
+    assert "nothing changed" in warm.what
+    assert warm.measured == f"{warm.facts['seconds']:.0f} s"
+
+
+def test_a_build_that_fails_says_its_last_words(build):
+    with pytest.raises(Unmeasured, match="the build fails: no theme"):
+        build("import sys; print('fine'); sys.exit('no theme')")
+
+
+def test_a_build_without_end_is_ended(build):
+    with pytest.raises(Unmeasured, match="more than 0.2 s"):
+        build("import time; time.sleep(600)", limit=0.2)
+
+
+@pytest.fixture
 def run():
     """The rows of a small run, one part of which could not be measured."""
     ours = showing("here", [1, 1, 2], 1500, 9000)

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,7 @@ __all__ = ["build_rows", "copy_sources"]
 
 # what the command jupyter-book does, with this Python
 COMMAND = "from jupyter_book.cli.main import main; main()"
+LIMIT = 1800  # seconds for one build; a free machine needs a tenth
 OPTIONS = ("build", ".", "-W", "-n", "--keep-going")
 
 
@@ -63,17 +65,34 @@ def copy_sources(root, copy):
 
 def _build(copy):
     environment = {**os.environ, "PYTHONPATH": str(copy)}
+    log = copy.with_name("log")
     start = time.perf_counter()
-    run = subprocess.run(
-        [sys.executable, "-c", COMMAND, *OPTIONS],
-        cwd=copy,
-        env=environment,
-        capture_output=True,
-        text=True,
-        errors="replace",
-    )
+    with open(log, "w", encoding="utf-8") as said:
+        process = subprocess.Popen(
+            [sys.executable, "-c", COMMAND, *OPTIONS],
+            cwd=copy,
+            env=environment,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            code = process.wait(LIMIT)
+        except subprocess.TimeoutExpired:
+            raise Unmeasured(f"a build took more than {LIMIT} s") from None
+        finally:
+            _end(process)
     seconds = time.perf_counter() - start
-    if run.returncode:
-        last = (run.stdout + run.stderr).strip().splitlines()[-1:]
-        raise Unmeasured(f"the build fails: {''.join(last)}")
+    if code:
+        last = log.read_text("utf-8", "replace").strip().splitlines()[-1:]
+        raise Unmeasured(f"the build fails: {''.join(last).strip()}")
     return seconds
+
+
+def _end(process):
+    """End a build that still runs, with those who draw for it."""
+    if process.poll() is None:
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.kill()
+        process.wait()

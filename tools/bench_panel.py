@@ -1,7 +1,9 @@
 """The same figure, its states embedded in a page by Panel.
 
 Its own bytes are what Panel writes of the figure, its controls and its
-states, as JSON; each state has the picture and the sentence.
+states, as JSON; each state has the picture and the sentence. Its scripts are
+in the page, so that it opens offline; a few small style sheets that it asks
+of its CDN even so are not counted.
 """
 
 import functools
