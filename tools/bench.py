@@ -2,12 +2,14 @@
 
     make bench                                   # all of it
     python tools/bench.py --only page,bytes      # parts of it
+    python tools/bench.py --record               # all of it, for the README
 
 The parts: page (slider move to picture, requests), bytes (explorables and
-pages), lab (against a live JupyterLab), panel (against Panel's embedded
-states), frames, nbval. The site must have been built (`make book`). Exit
-code 1 if something could not be measured; a budget that does not hold is
-said in the table.
+pages); the same figure against lab (a live JupyterLab), lite (JupyterLite),
+panel (Panel's embedded states) and plotly (Plotly's frames); frames, build
+(the whole book, from nothing and unchanged), nbval. The site must have been
+built (`make book`). Exit code 1 if something could not be measured; a budget
+that does not hold is said in the table.
 """
 
 import argparse
@@ -21,20 +23,31 @@ import sys
 import time
 from pathlib import Path
 
+import bench_build
 import bench_lab
+import bench_lite
 import bench_page
 import bench_panel
+import bench_plotly
+import bench_record
 import bench_work
 from bench_table import Row, Unmeasured, render
 from processor import processor
 
-__all__ = ["header", "measure", "parts_of"]
+__all__ = ["conditions", "header", "measure", "parts_of"]
 
-PARTS = ("page", "lab", "bytes", "panel", "frames", "nbval")
+PARTS = (
+    *("page", "bytes", "lab", "lite", "panel", "plotly"),
+    *("frames", "build", "nbval"),
+)
+NO_BROWSER = {"frames", "build", "nbval"}
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "_build" / "html"
 PEERS_SHOW = "softmax-temperature"  # the figure that the peers show too
-VERSIONS = ("numpy", "matplotlib", "ipywidgets", "jupyterlab", "panel")
+VERSIONS = (
+    *("numpy", "matplotlib", "ipywidgets", "jupyterlab"),
+    *("jupyterlite-core", "panel", "plotly"),
+)
 
 
 def parts_of(text):
@@ -63,42 +76,71 @@ def measure(parts, measures):
 
     Returns
     -------
-    rows : list of Row
+    rows : dict of str to list of Row
+        By part.
     whole : bool
         Whether every part was measured.
     """
-    rows, whole = [], True
+    rows, whole = {}, True
     for part in parts:
         _say(f"{part} ...")
         start = time.perf_counter()
         try:
-            rows += measures[part]()
+            rows[part] = measures[part]()
         except Exception as error:
             whole = False
-            rows.append(Row(part, holds=f"not measured: {_reason(error)}"))
+            why = f"not measured: {_reason(error)}"
+            rows[part] = [Row(part, holds=why)]
         _say(f"{part}: {time.perf_counter() - start:.0f} s")
     return rows, whole
 
 
-def header(browser):
-    """Say on what and when this is measured, a line each."""
+def conditions(browser=None):
+    """On what and when this is measured.
+
+    Parameters
+    ----------
+    browser : playwright Browser, optional
+
+    Returns
+    -------
+    dict
+        As a record keeps it; `chromium`, its clock and `load` are None where
+        there is none.
+    """
     date = datetime.datetime.now(datetime.UTC)
-    versions = ", ".join(filter(None, map(_version, VERSIONS)))
+    versions = {name: _version(name) for name in VERSIONS}
+    has_load = hasattr(os, "getloadavg")
+    return {
+        "date": f"{date:%Y-%m-%d %H:%M} UTC",
+        "processor": processor(),
+        "cores": os.cpu_count(),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "versions": {name: v for name, v in versions.items() if v},
+        "chromium": browser and browser.version,
+        "clock_ms": browser and round(bench_page.clock_step(browser), 4),
+        "load": round(os.getloadavg()[0], 1) if has_load else None,
+    }
+
+
+def header(found):
+    """Say on what and when this is measured, a line each."""
+    versions = [" ".join(pair) for pair in found["versions"].items()]
     lines = [
-        f"Bench of {date:%Y-%m-%d %H:%M} UTC",
-        f"{processor()}, {os.cpu_count()} cores, {platform.system()}",
-        f"Python {platform.python_version()}, {versions}",
+        f"Bench of {found['date']}",
+        f"{found['processor']}, {found['cores']} cores, {found['system']}",
+        f"Python {found['python']}, {', '.join(versions)}",
     ]
-    if browser:
-        step = bench_page.clock_step(browser)
+    if found["chromium"]:
         lines.append(
-            f"Chromium {browser.version}, headless, its clock in steps of "
-            f"{step:.2g} ms"
+            f"Chromium {found['chromium']}, headless, its clock in steps of "
+            f"{found['clock_ms']:.2g} ms"
         )
-    if hasattr(os, "getloadavg"):
+    if found["load"] is not None:
         lines.append(
-            f"Load when begun: {os.getloadavg()[0]:.1f} (others at work make "
-            "times longer)"
+            f"Load when begun: {found['load']} (others at work make times "
+            "longer)"
         )
     return "\n".join(lines)
 
@@ -132,21 +174,25 @@ def _peers_figure():
 
 
 def _measures(browser):
+    def beside(rows, *where):
+        return lambda: rows(browser, SITE, *where, _peers_figure())
+
     return {
         "page": lambda: bench_page.move_rows(browser, SITE),
-        "lab": lambda: bench_lab.lab_rows(
-            browser, SITE, ROOT, _peers_figure()
-        ),
         "bytes": lambda: bench_page.bytes_rows(browser, SITE),
-        "panel": lambda: bench_panel.panel_rows(SITE, _peers_figure()),
+        "lab": beside(bench_lab.lab_rows, ROOT),
+        "lite": beside(bench_lite.lite_rows, ROOT),
+        "panel": beside(bench_panel.panel_rows),
+        "plotly": beside(bench_plotly.plotly_rows),
         "frames": bench_work.frames_rows,
+        "build": lambda: bench_build.build_rows(ROOT),
         "nbval": lambda: bench_work.nbval_rows(ROOT),
     }
 
 
 def _version(package):
     try:
-        return f"{package} {importlib.metadata.version(package)}"
+        return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         return None
 
@@ -173,14 +219,36 @@ def main():
         metavar="PARTS",
         help=f"some of {','.join(PARTS)}",
     )
-    parts = parser.parse_args().only
+    parser.add_argument(
+        "--record",
+        action="store_true",
+        help="keep what the README shows, and write it there",
+    )
+    parser.add_argument(
+        "--readme",
+        action="store_true",
+        help="only write the README's table from the record",
+    )
+    options = parser.parse_args()
+    parts = options.only
+    if options.readme:
+        bench_record.write_readme()
+        return
+    missing = sorted(set(bench_record.PARTS) - set(parts))
+    if options.record and missing:
+        parser.error(f"a record needs {', '.join(missing)} too")
     for end in (signal.SIGINT, signal.SIGTERM):
         # an end from outside still ends the server and the browser
         signal.signal(end, lambda *_: sys.exit(1))
-    with _opened_browser({"page", "lab", "bytes"} & set(parts)) as browser:
-        words = header(browser)
+    with _opened_browser(set(parts) - NO_BROWSER) as browser:
+        found = conditions(browser)
         rows, whole = measure(parts, _measures(browser))
-    print(f"{words}\n\n{render(rows)}")
+    every = [row for part in rows.values() for row in part]
+    print(f"{header(found)}\n\n{render(every)}")
+    if options.record:
+        kept = {part: rows[part] for part in bench_record.PARTS}
+        bench_record.store(kept, found, len(_peers_figure().states()))
+        bench_record.write_readme()
     sys.exit(0 if whole else 1)
 
 

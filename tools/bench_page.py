@@ -207,7 +207,10 @@ def bytes_rows(browser, site):
         with opened(browser, page) as (_, _, requests):
             files = {file_of(url, site) for url in requests} - {None}
         pages[page.stem] = sum(gzipped(file.read_bytes()) for file in files)
-    return rows + _weights("one page and all it loads", pages, PAGE_BAR)
+    heavy = _weights("one page and all it loads", pages, PAGE_BAR)
+    page = max(pages, key=pages.get)
+    heavy[0].facts = {"page": page, "bytes": pages[page]}
+    return rows + heavy
 
 
 def explorable_bytes(site):

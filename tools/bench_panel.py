@@ -1,34 +1,36 @@
-"""The bytes of the same states, embedded by Panel.
+"""The same figure, its states embedded in a page by Panel.
 
-Counted is what Panel writes of the figure, its controls and its states, as
-JSON; its scripts and styles are left out, as are ours. Each state has the
-picture and the sentence.
+Its own bytes are what Panel writes of the figure, its controls and its
+states, as JSON; each state has the picture and the sentence. Its scripts are
+in the page, so that it opens offline; a few small style sheets that it asks
+of its CDN even so are not counted.
 """
 
-import io
+import functools
 import re
+import tempfile
+from pathlib import Path
 
-from bench_page import explorable_bytes
-from bench_table import Row, Unmeasured, at_least, gzipped, kilobytes
+from bench_peers import Showing, on_page, peer_rows, time_presses
+from bench_table import Unmeasured, gzipped
 
 __all__ = ["panel_rows"]
 
+MOVES = 100
 RATIO_BAR = 50
+WIDTH = 460  # pixels: 4.8 inches
 STATES = re.compile(
     r'<script type="application/json"[^>]*>(.*?)</script>', re.DOTALL
 )
 
 
-def panel_rows(site, explorable):
-    """Weigh one explorable against Panel's page of the same states, twice.
+def panel_rows(browser, site, explorable):
+    """Time and weigh the figure on our page, then on Panel's, twice.
 
     First as a user of Panel has it: its own pane for matplotlib, as SVG
     (smaller than its default, PNG). Then at its strongest: a pane of HTML
     that is handed the small SVG which our own writer made.
     """
-    own = explorable_bytes(site).get(explorable.name)
-    if own is None:
-        raise Unmeasured(f"no page shows {explorable.name}")
     import panel
 
     from utils.explore import picture
@@ -37,35 +39,37 @@ def panel_rows(site, explorable):
         with picture.house_style(explorable.name):
             return explorable.draw(**values)
 
-    def matplotlib_pane(bound):
-        return panel.pane.Matplotlib(bound, format="svg")
-
+    matplotlib_pane = functools.partial(panel.pane.Matplotlib, format="svg")
     ways = {
         "its matplotlib pane, SVG": (matplotlib_pane, drawn),
         "given our SVG": (panel.pane.HTML, explorable.svg),
     }
     rows = []
     for way, (pane, show) in ways.items():
-        embedded = _embedded(panel, explorable, pane, show)
-        peer = gzipped(embedded)
-        rows.append(
-            Row(
-                f"{explorable.name}, against Panel",
-                kilobytes(own),
-                f"{RATIO_BAR} times smaller",
-                f"{way}: {kilobytes(peer)} ({len(embedded) / 1e6:.1f} MB raw)",
-                f"{peer / own:.3g}",
-                at_least(peer / own, RATIO_BAR),
+        ours = on_page(browser, site, explorable.name)
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(folder) / "page.html"
+            own = _write_page(page, panel, explorable, pane, show)
+            peer = Showing(
+                f"Panel, embedded, {way}",
+                _moves(browser, page),
+                own,
+                gzipped(page.read_bytes()),
             )
-        )
+        rows += peer_rows(explorable.name, ours, peer, bytes_bar=RATIO_BAR)
     return rows
 
 
-def _embedded(panel, explorable, pane, show):
-    """The JSON of Panel's page with every state in it.
+def _write_page(page, panel, explorable, pane, show):
+    """Write Panel's page with every state, and its scripts, in it.
 
     A pane that is given a bound function keeps its place and takes only new
     content: less to store than a new pane for every state.
+
+    Returns
+    -------
+    int
+        Bytes of its own, gzipped.
     """
     states = explorable.states()
     controls = {
@@ -78,23 +82,35 @@ def _embedded(panel, explorable, pane, show):
     }
     layout = panel.Column(
         *controls.values(),
-        pane(panel.bind(show, **controls)),
+        pane(panel.bind(show, **controls), width=WIDTH),
         panel.pane.Str(panel.bind(explorable.sentence, **controls)),
     )
-    page = io.StringIO()
     panel.io.save.save(
         layout,
         page,
-        resources="cdn",  # named, not written into the page
+        resources="inline",
         embed=True,
         max_states=len(states) + 1,
         max_opts=len(states),
         progress=False,
     )
-    found = "".join(STATES.findall(page.getvalue()))
+    found = "".join(STATES.findall(page.read_text("utf-8")))
     pictures = found.count("lt;svg")
     if pictures < len(states):
         raise Unmeasured(
             f"Panel embedded {pictures} pictures of {len(states)} states"
         )
-    return found
+    return gzipped(found)
+
+
+def _moves(browser, page):
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    try:
+        context.set_offline(True)
+        tab = context.new_page()
+        tab.goto(page.as_uri())
+        picture = tab.locator("svg:has(path)").first
+        picture.wait_for(timeout=60_000)
+        return time_presses(tab, picture, tab.locator(".noUi-handle"), MOVES)
+    finally:
+        context.close()

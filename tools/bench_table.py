@@ -26,7 +26,7 @@ class Unmeasured(Exception):
 
 @dataclass
 class Row:
-    """One line of the table, as it is printed."""
+    """One line of the table, as it is printed, and what a record keeps."""
 
     what: str
     measured: str = ""
@@ -34,6 +34,7 @@ class Row:
     peer: str = ""
     ratio: str = ""
     holds: str = ""
+    facts: dict | None = None
 
 
 def spread(values):
@@ -112,7 +113,8 @@ def render(rows):
     -------
     str
     """
-    lines = [HEADS] + [tuple(vars(row).values()) for row in rows]
+    printed = [tuple(vars(row).values())[: len(HEADS)] for row in rows]
+    lines = [HEADS, *printed]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     lines.insert(1, tuple("-" * width for width in widths))
     return "\n".join(

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
+import drive_lite as lab
+from pyodide_mirror import pyodide_folder
 from tests.conftest import ROOT, stored_notebooks
-from tests.launch import lab
-from tests.launch.mirror import pyodide_folder
 from utils.explore import find
 from utils.launch.lite import can_run
 from utils.launch.lite_site import write_lite

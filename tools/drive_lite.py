@@ -20,17 +20,20 @@ class Files(http.server.SimpleHTTPRequestHandler):
     """A folder, for pages of any address; notes what it could not give."""
 
     def end_headers(self):
+        """Let pages of any address read it."""
         self.send_header("Access-Control-Allow-Origin", "*")
         super().end_headers()
 
     def log_message(self, form, *arguments):
-        pass
+        """Say nothing."""
 
     def send_error(self, code, *arguments):
+        """Note what could not be given."""
         self.server.wrong.append(f"{code} {self.path}")
         super().send_error(code, *arguments)
 
     def log_request(self, code="-", size="-"):
+        """Note what was asked for."""
         self.server.asked.append(self.path)
 
 
@@ -38,13 +41,14 @@ class Wall(http.server.BaseHTTPRequestHandler):
     """A proxy behind which there is nothing."""
 
     def refuse(self):
+        """Note who was asked for; give nothing."""
         self.server.asked.append(self.path)
         self.send_error(403)
 
     do_CONNECT = do_GET = do_POST = do_HEAD = refuse  # noqa: N815
 
     def log_message(self, form, *arguments):
-        pass
+        """Say nothing."""
 
 
 @contextlib.contextmanager
@@ -65,6 +69,7 @@ def serving(handler, *arguments):
 
 
 def serving_files(folder):
+    """A server of a folder's files."""
     return serving(Files, ("directory", str(folder)))
 
 
