@@ -87,7 +87,7 @@ refresh: $(VENV)/.book
 
 bench: book $(BENCH)/.ready
 	@$(BENCH)/bin/python tools/find_browser.py --install
-	$(BENCH)/bin/python tools/bench.py
+	$(BENCH)/bin/python tools/bench.py $(if $(RECORD),--record)
 
 # As root students are users of the system, kept apart; RECORD=1 stores it.
 class: $(CLASS)/.ready

@@ -217,7 +217,7 @@ def test_a_book_is_built_from_nothing_then_again(build, tmp_path):
         "    runs.write('again ' if made.exists() else 'new ')\n"
         "made.touch()"
     )
-    assert runs.read_text() == "new again "
+    assert runs.read_text("utf-8") == "new again "
     assert "from nothing" in cold.what
     assert "nothing changed" in warm.what
     assert warm.measured == f"{warm.facts['seconds']:.0f} s"
