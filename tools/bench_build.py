@@ -53,7 +53,9 @@ def copy_sources(root, copy):
         If git cannot say what that is.
     """
     command = ["git", "ls-files", "-z", "-co", "--exclude-standard"]
-    listed = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    listed = subprocess.run(
+        command, cwd=root, capture_output=True, encoding="utf-8"
+    )
     if listed.returncode:
         raise Unmeasured(f"git: {listed.stderr.strip()}")
     for path in filter(None, listed.stdout.split("\0")):
