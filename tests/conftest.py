@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import sync_playwright
 
+from drive_lite import serving_files
 from find_browser import browser_path
 from tests.visitor import Visitor
 from utils.explore import picture
@@ -72,6 +73,13 @@ def built_site():
     if not (site / "index.html").is_file():
         pytest.fail(f"the book is not built: no {site}/index.html; make book")
     return site
+
+
+@pytest.fixture(scope="session")
+def served_site(built_site):
+    """The address of the built site, over the web as it were."""
+    with serving_files(built_site) as server:
+        yield server.url
 
 
 @pytest.fixture(scope="session")

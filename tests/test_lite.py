@@ -1,10 +1,7 @@
 """The link to JupyterLite, and what is packed for the Python behind it."""
 
-import functools
 import hashlib
-import http.server
 import json
-import threading
 import zipfile
 
 import pytest
@@ -15,30 +12,12 @@ from utils.launch import lite, pyodide, wheels
 LINK = ".launch-lite-link"
 
 
-@pytest.fixture(scope="module")
-def served(built_site):
-    """The built site over http."""
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, form, *arguments):
-            pass
-
-    make = functools.partial(Quiet, directory=str(built_site))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), make)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://localhost:{server.server_port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
-
-
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [1280, 390])
-def test_the_link_opens_the_chapter_by_keyboard(browser, served, width):
+def test_the_link_opens_the_chapter_by_keyboard(browser, served_site, width):
     context = browser.new_context(viewport={"width": width, "height": 900})
     tab = context.new_page()
-    tab.goto(f"{served}/book/04_softmax.html")
+    tab.goto(f"{served_site}/book/04_softmax.html")
     link = tab.locator(LINK)
     assert link.is_visible()
     assert link.inner_text() == "Run in your browser"

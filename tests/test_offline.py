@@ -10,6 +10,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 import pack_offline
+from contact_sheet import READY
 from tests.browse import (
     SET_STATE,
     caption,
@@ -127,10 +128,7 @@ class TestOnAStudentsMachine:
     @pytest.mark.parametrize("page", site_pages())
     def test_a_page_opens_with_its_mathematics(self, student, page):
         tab = student.open(f"site/{page}")
-        tab.wait_for_function(
-            "document.querySelectorAll('.math').length"
-            " <= document.querySelectorAll('mjx-container').length"
-        )
+        tab.wait_for_function(READY)
         assert tab.locator("article h1").is_visible()
         tab.context.close()
 

@@ -2,9 +2,6 @@
 
 import base64
 import hashlib
-import http.server
-import threading
-from functools import partial
 
 import pytest
 
@@ -117,16 +114,8 @@ def test_what_is_forbidden_does_not_happen(browser, built_site, attempt):
 
 
 @pytest.mark.browser
-def test_over_the_web_all_of_a_page_works(browser, built_site):
+def test_over_the_web_all_of_a_page_works(browser, served_site):
     """The other tests open files; "self" is another word there."""
-    quiet = type(
-        "Quiet",
-        (http.server.SimpleHTTPRequestHandler,),
-        {"log_message": lambda *_: None},
-    )
-    handler = partial(quiet, directory=str(built_site))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
     wrong = []
     tab = browser.new_page()
     tab.on(
@@ -141,7 +130,7 @@ def test_over_the_web_all_of_a_page_works(browser, built_site):
     page, name = next(
         (page, name) for page, name in moving_explorables() if page == PAGE
     )
-    tab.goto(f"http://127.0.0.1:{server.server_port}/{page}")
+    tab.goto(f"{served_site}/{page}")
     load(tab, name)
     explorable = find_shown(name)
     last = explorable.states()[-1]
@@ -149,11 +138,9 @@ def test_over_the_web_all_of_a_page_works(browser, built_site):
     assert caption(tab, name) == explorable.sentence(**last)
     tab.wait_for_function("document.querySelector('mjx-container')")
     tab.locator(".quiz input").first.click()
-    tab.goto(f"http://127.0.0.1:{server.server_port}/search.html?q=softmax")
+    tab.goto(f"{served_site}/search.html?q=softmax")
     tab.wait_for_function(
         "document.querySelectorAll('#search-results li').length > 1"
     )
     assert [text for text in wrong if "favicon" not in text] == []
     tab.close()
-    server.shutdown()
-    server.server_close()

@@ -15,6 +15,7 @@ from tests.browse import (
 pytestmark = pytest.mark.browser
 
 OPEN = "name => Boolean(document.querySelector(`#${name}`).closest('dialog'))"
+SHUT = f"name => !({OPEN})(name)"
 FULL = "() => Boolean(document.fullscreenElement)"
 SEEN_WHOLE = """
 name => {
@@ -45,7 +46,7 @@ def project(tab, name):
 
 def leave(tab, name, key="Escape"):
     tab.keyboard.press(key)
-    tab.wait_for_function(f"name => !({OPEN})(name)", arg=name)
+    tab.wait_for_function(SHUT, arg=name)
 
 
 @pytest.fixture
@@ -122,7 +123,7 @@ class TestTheView:
         assert tab.evaluate(focus) == name
         # headless Chromium has no window whose Escape key could do this
         tab.evaluate("document.exitFullscreen()")
-        tab.wait_for_function(f"name => !({OPEN})(name)", arg=name)
+        tab.wait_for_function(SHUT, arg=name)
         assert tab.evaluate("document.activeElement.className") == (
             "explorable-project"
         )
@@ -180,7 +181,7 @@ class TestTheView:
             assert inside
         button.focus()
         tab.keyboard.press("Enter")
-        tab.wait_for_function(f"name => !({OPEN})(name)", arg=name)
+        tab.wait_for_function(SHUT, arg=name)
 
     def test_a_link_copied_there_opens_there(self, room, page, name):
         tab = room(page)
@@ -225,7 +226,6 @@ def two_on_a_page():
 
 
 FOLLOW = "h => { location.hash = h; }"
-SHUT = f"name => !({OPEN})(name)"
 
 
 def test_a_link_to_another_figure_takes_the_place_of_the_first(room):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from contact_sheet import READY, TOO_WIDE
 from tests.browse import (
     PHONE,
     SET_STATE,
@@ -21,13 +22,6 @@ from utils.explore import palette
 pytestmark = pytest.mark.browser
 
 PAPER = 718  # pixels of A4 between margins of a centimetre
-READY = """
-() => document.querySelectorAll(".math").length
-  <= document.querySelectorAll("mjx-container").length
-"""
-TOO_WIDE = """
-document.documentElement.scrollWidth - document.documentElement.clientWidth
-"""
 CUT_OFF = """
 [...document.querySelectorAll("pre, table, figure, mjx-container[display]")]
   .filter((e) => e.scrollWidth > e.clientWidth + 1 && e.clientWidth)

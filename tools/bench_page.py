@@ -25,6 +25,7 @@ __all__ = [
     "explorable_bytes",
     "file_of",
     "move_rows",
+    "offline",
     "time_moves",
 ]
 
@@ -119,6 +120,17 @@ def pages_of(site):
 
 
 @contextlib.contextmanager
+def offline(browser):
+    """A context on a desk, told that there is no network."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    try:
+        context.set_offline(True)
+        yield context
+    finally:
+        context.close()
+
+
+@contextlib.contextmanager
 def opened(browser, page):
     """Open a page and read it to its end.
 
@@ -130,9 +142,7 @@ def opened(browser, page):
     requests : list of str
         Every address asked for; it grows while the page is used.
     """
-    context = browser.new_context(viewport={"width": 1280, "height": 800})
-    try:
-        context.set_offline(True)
+    with offline(browser) as context:
         requests = []
         context.on("request", lambda request: _note(requests, request.url))
         tab = context.new_page()
@@ -140,8 +150,6 @@ def opened(browser, page):
         names = tab.evaluate(READ)
         tab.wait_for_load_state("networkidle")
         yield tab, names, requests
-    finally:
-        context.close()
 
 
 def clock_step(browser):

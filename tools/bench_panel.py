@@ -11,6 +11,7 @@ import re
 import tempfile
 from pathlib import Path
 
+from bench_page import offline
 from bench_peers import Showing, on_page, peer_rows, time_presses
 from bench_table import Unmeasured, gzipped
 
@@ -104,13 +105,9 @@ def _write_page(page, panel, explorable, pane, show):
 
 
 def _moves(browser, page):
-    context = browser.new_context(viewport={"width": 1280, "height": 800})
-    try:
-        context.set_offline(True)
+    with offline(browser) as context:
         tab = context.new_page()
         tab.goto(page.as_uri())
         picture = tab.locator("svg:has(path)").first
         picture.wait_for(timeout=60_000)
         return time_presses(tab, picture, tab.locator(".noUi-handle"), MOVES)
-    finally:
-        context.close()

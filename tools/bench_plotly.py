@@ -11,6 +11,7 @@ import tempfile
 import textwrap
 from pathlib import Path
 
+from bench_page import offline
 from bench_peers import Showing, on_page, peer_rows
 from bench_table import Unmeasured, gzipped
 
@@ -187,15 +188,11 @@ def write_page(folder, explorable):
 
 
 def _moves(browser, page):
-    context = browser.new_context(viewport={"width": 1280, "height": 800})
-    try:
-        context.set_offline(True)
+    with offline(browser) as context:
         tab = context.new_page()
         tab.goto(page.as_uri())
         tab.wait_for_function("window.inputs && gd.querySelector('.bartext')")
         timed, wrong = tab.evaluate(MOVE, MOVES)
-    finally:
-        context.close()
     if wrong:
         raise Unmeasured(f"Plotly: {wrong} of {len(timed)} moves went wrong")
     return timed

@@ -17,7 +17,7 @@ from playwright.sync_api import sync_playwright
 
 from find_browser import browser_path
 
-__all__ = ["LOOKS", "sheet", "take"]
+__all__ = ["LOOKS", "READY", "TOO_WIDE", "sheet", "take"]
 
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "_build" / "html"
@@ -37,6 +37,9 @@ LOOKS = {
 READY = """
 () => document.querySelectorAll(".math").length
   <= document.querySelectorAll("mjx-container").length
+"""
+TOO_WIDE = """
+document.documentElement.scrollWidth - document.documentElement.clientWidth
 """
 # pictures that wait until they are near the screen must have been near
 WALK = """
@@ -99,10 +102,7 @@ def take(browser, site, page, look, folder):
     if options.get("java_script_enabled", True):
         tab.wait_for_function(READY)
         tab.evaluate(WALK)
-        over = tab.evaluate(
-            "document.documentElement.scrollWidth"
-            " - document.documentElement.clientWidth"
-        )
+        over = tab.evaluate(TOO_WIDE)
         wrong = f"scrolls sideways by {over} px" if over > 0 else ""
     height = int(tab.locator("html").bounding_box()["height"])
     stem = f"{Path(page).stem}-{look}".replace(", ", "-").replace(" ", "-")
