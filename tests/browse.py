@@ -10,6 +10,16 @@ from utils.explore.slider import value_key
 
 SITE = ROOT / "_build" / "html"
 WIDE, PHONE = 1280, 390
+# Gives a tab contrast(colour, colour), as WCAG counts it.
+CONTRAST = (ROOT / "tests" / "contrast.js").read_text("utf-8")
+
+
+def settle(tab):
+    """Wait until no colour is fading: what counts is where they arrive."""
+    tab.evaluate(
+        "Promise.allSettled(document.getAnimations().map((a) => a.finished))"
+        ".then(() => null)"
+    )
 
 
 def site_pages():

@@ -2,7 +2,7 @@
 
    axe cannot say: it leaves text over a cell of an SVG picture "incomplete".
    Looks at three points of each text. Lines are not ground: a text may cross
-   one. Returns [contrast, text] pairs. */
+   one. Needs contrast.js. Returns [contrast, text] pairs. */
 name => {
   const figure = document.querySelector(`#${name}`);
   const parse = (c) => {
@@ -27,13 +27,6 @@ name => {
     const own = svg ? Number(style.fillOpacity) : 1;
     return [...colour.slice(0, 3), colour[3] * own * opacity(e)];
   };
-  const light = ([r, g, b]) => {
-    const [x, y, z] = [r, g, b].map((v) => {
-      v /= 255;
-      return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
-    });
-    return 0.2126 * x + 0.7152 * y + 0.0722 * z;
-  };
   const beneath = (text, x, y) => {
     const layers = [];
     for (const e of document.elementsFromPoint(x, y)) {
@@ -57,8 +50,7 @@ name => {
       const x = box.left + share * box.width, y = box.top + box.height / 2;
       const ground = beneath(text, x, y);
       const ink = over(paint(text), ground);
-      const [a, b] = [light(ink), light(ground)].sort((p, q) => q - p);
-      found.push([(a + 0.05) / (b + 0.05), text.textContent]);
+      found.push([contrast(ink, ground), text.textContent]);
     }
   }
   return found;

@@ -9,10 +9,12 @@ from importlib.resources import files
 import pytest
 
 from tests.browse import (
+    CONTRAST,
     SET_STATE,
     find_shown,
     load,
     settings_of,
+    settle,
     shown_explorables,
     site_pages,
 )
@@ -23,23 +25,18 @@ pytestmark = pytest.mark.browser
 AXE = files("axe_playwright_python").joinpath("axe.min.js")
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 # A formula's ink is its paragraph's; a picture's is measured below.
-# Buttons fade from one colour to the next: what counts is where they arrive.
 RUN = """
-async ([tags, only]) => {
-  await Promise.allSettled(document.getAnimations().map((a) => a.finished));
-  const found = await axe.run(
-    { include: document, exclude: [["mjx-container"], ["figure svg > *"]] },
-    {
-      runOnly: only ? { type: "rule", values: only }
-        : { type: "tag", values: tags },
-      preload: false,
-      resultTypes: ["violations", "incomplete"],
-    },
-  );
-  return [...found.violations, ...found.incomplete].map((rule) =>
-    [rule.id, rule.nodes.map((node) => node.html.slice(0, 120)),
-     rule.nodes[0].failureSummary]);
-}
+([tags, only]) => axe.run(
+  { include: document, exclude: [["mjx-container"], ["figure svg > *"]] },
+  {
+    runOnly: only ? { type: "rule", values: only }
+      : { type: "tag", values: tags },
+    preload: false,
+    resultTypes: ["violations", "incomplete"],
+  },
+).then((found) => [...found.violations, ...found.incomplete].map((rule) =>
+  [rule.id, rule.nodes.map((node) => node.html.slice(0, 120)),
+   rule.nodes[0].failureSummary]))
 """
 INK = (ROOT / "tests" / "ink.js").read_text("utf-8")
 TALL = {"height": 1600, "mathematics": False}  # no link is scrolled away
@@ -48,6 +45,7 @@ STATES = 5  # of each figure, from the first to the last
 
 
 def wrong_in(tab, only=None):
+    settle(tab)
     tab.evaluate(AXE.read_text("utf-8"))
     return tab.evaluate(RUN, [WCAG, only])
 
@@ -70,6 +68,7 @@ def test_a_figures_ink_stands_out_from_what_is_under_it(
 ):
     explorable = find_shown(name)
     tab = kept_page(page, theme=theme)
+    tab.evaluate(CONTRAST)
     states = explorable.states()
     if explorable.sliders:
         load(tab, name)

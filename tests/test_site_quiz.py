@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browse import PHONE, SITE, WIDE, site_pages
+from tests.browse import CONTRAST, PHONE, SITE, WIDE, settle, site_pages
 from utils.practice.quiz import quiz
 
 pytestmark = pytest.mark.browser
@@ -133,27 +133,19 @@ def test_a_reload_begins_anew(open_page, page, name):
     assert said(tab, name, question).inner_text() == ""
 
 
-LUMINANCE = """
+ON_ITS_GROUND = """
 ([name, part]) => {
   const rgb = (text) => text.match(/[\\d.]+/g).map(Number);
-  const light = (c) => {
-    const [r, g, b] = c.slice(0, 3).map((v) => {
-      v /= 255;
-      return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
-    });
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
   const element = document.querySelector(part);
   let ground = element;
   for (; ground; ground = ground.parentElement) {
     const c = rgb(getComputedStyle(ground).backgroundColor);
     if (c.length === 3 || c[3] > 0) break;
   }
-  const a = light(rgb(getComputedStyle(element)[name]));
-  const b = light(
-    ground ? rgb(getComputedStyle(ground).backgroundColor) : [255, 255, 255]
+  return contrast(
+    rgb(getComputedStyle(element)[name]),
+    ground ? rgb(getComputedStyle(ground).backgroundColor) : [255, 255, 255],
   );
-  return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
 }
 """
 
@@ -169,12 +161,15 @@ def test_it_can_be_read_in_both_themes(open_page, page, name, width, theme):
         if question is found.questions[1]:
             place = (place + 1) % len(question.answers)
         field(tab, name, question).get_by_role("radio").nth(place).click()
-    tab.wait_for_timeout(300)  # the theme's colours fade in
+    settle(tab)
+    tab.evaluate(CONTRAST)
     for part in (".quiz-how", ".quiz-ask", ".quiz-said p", ".quiz-said a"):
-        contrast = tab.evaluate(LUMINANCE, ["color", f"section.quiz {part}"])
+        contrast = tab.evaluate(
+            ON_ITS_GROUND, ["color", f"section.quiz {part}"]
+        )
         assert contrast >= 4.5, f"{part}: {contrast:.2f} in {theme}"
     for part in (".quiz-chosen.quiz-right", ".quiz-chosen.quiz-wrong"):
-        contrast = tab.evaluate(LUMINANCE, ["borderTopColor", part])
+        contrast = tab.evaluate(ON_ITS_GROUND, ["borderTopColor", part])
         assert contrast >= 3, f"{part}: {contrast:.2f} in {theme}"
     styles = tab.evaluate(
         "['right', 'wrong'].map((kind) => getComputedStyle(document"
