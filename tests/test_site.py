@@ -88,6 +88,22 @@ class TestEveryPage:
             assert wider <= 0, f"{page} is {wider} px too wide at {width}"
         tab.set_viewport_size({"width": WIDE, "height": 900})
 
+    @pytest.mark.parametrize("page", site_pages())
+    def test_a_phone_on_its_side_shows_picture_and_controls_at_once(
+        self, kept_page, page
+    ):
+        tab = kept_page(page)
+        tab.set_viewport_size({"width": 844, "height": 390})
+        for name in (n for p, n in moving_explorables() if p == page):
+            picture = tab.locator(f"#{name} svg").bounding_box()
+            for control in tab.locator(f"#{name} form > div").all():
+                box = control.bounding_box()
+                assert box["x"] >= picture["x"] + picture["width"], name
+            first = tab.locator(f"#{name} form > div").first.bounding_box()
+            assert first["y"] <= picture["y"] + picture["height"] / 4, name
+        assert tab.evaluate(TOO_WIDE) <= 0
+        tab.set_viewport_size({"width": WIDE, "height": 900})
+
 
 def test_large_type_leaves_a_picture_its_size(open_page):
     tab = open_page("book/04_softmax.html", PHONE, mathematics=False)
