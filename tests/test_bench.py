@@ -246,6 +246,12 @@ def run():
         "lite": [Row("lite", holds="not measured: no Pyodide")],
         "bytes": [Row("x", facts={"page": "big", "bytes": 12_345}), Row("y")],
         "build": [Row("b", facts={"build": "cold", "seconds": 61.2})],
+        "page": [
+            Row("move", "9 ms", "< 8 ms", holds="no (12 % over)"),
+            Row("  fig", "9 ms"),
+        ],
+        "frames": [Row("cold", "3 s", "< 180 s", holds="yes")],
+        "nbval": [Row("nbval", bar="< 9 s", holds="not measured: late")],
     }
     assert set(rows) == set(bench_record.PARTS)
     return rows
@@ -269,6 +275,8 @@ def test_the_readme_is_written_from_the_record(run, tmp_path):
         "| Panel, embedded | not measured: no panel | | | |",
         "The heaviest page, `big`, with all that it loads: 12.3 KB.",
         "A build, cold: 61 s.",
+        "Of the 2 bars of this bench 1 hold. Not this one: move, 9 ms where "
+        "< 8 ms is asked: no (12 % over).",
     ):
         assert line in text.splitlines()
     assert "Load from other work when begun: " in text
@@ -286,6 +294,18 @@ def test_the_record_keeps_each_list_of_times_on_one_line(run, tmp_path):
     assert kept["rows"]["lab"][0]["facts"]["peer"]["times_ms"] == [200]
 
 
+def test_a_bar_below_another_line_is_told_with_it(run):
+    run["page"] = [
+        Row("here against there", "1 ms", "2 times", holds="yes"),
+        Row("  its bytes", "5 KB", "50 times", holds="no (4 of 50)"),
+    ]
+    kept = {part: [vars(row) for row in rows] for part, rows in run.items()}
+    table = bench_record.readme_table(
+        {**bench.conditions(), "states": 1, "rows": kept}
+    )
+    assert "here against there: its bytes, 5 KB where 50 times" in table
+
+
 def test_the_readme_shows_the_record(root):
     record = json.loads(bench_record.RECORD.read_text("utf-8"))
     text = (root / "README.md").read_text("utf-8")
@@ -297,7 +317,7 @@ def test_a_record_needs_all_that_the_readme_shows(monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["bench", "--only", "page", "--record"])
     with pytest.raises(SystemExit):
         bench.main()
-    assert "a record needs build, bytes, lab" in capsys.readouterr().err
+    assert "a record needs build, bytes, frames" in capsys.readouterr().err
 
 
 def test_an_explorable_weighs_its_place_and_its_flipbook(site):

@@ -24,7 +24,7 @@ PEERS = {
     "lite": "JupyterLite",
     "lab": "JupyterLab, live ipywidgets",
 }
-PARTS = (*PEERS, "bytes", "build")
+PARTS = (*PEERS, "page", "bytes", "frames", "build", "nbval")
 HEADS = (
     "one figure, {states} states",
     "a move: median",
@@ -46,8 +46,8 @@ def readme_table(record):
     -------
     str
         A line for each way to show the figure, then the weight of a page,
-        the time of a build and on what all that was measured. What could not
-        be measured says why.
+        the time of a build, which bars hold and on what all that was
+        measured. What could not be measured says why.
     """
     rows = record["rows"]
     pairs = [
@@ -72,6 +72,7 @@ def readme_table(record):
         ]
     said = [_page(row) for row in rows["bytes"]]
     said += [_build(row) for row in rows["build"]]
+    said += [_bars([row for part in PARTS for row in rows[part]])]
     lines += ["", *filter(None, said), "", _conditions(record)]
     return "\n".join(lines)
 
@@ -141,6 +142,27 @@ def _build(row):
     return (
         f"A build, {row['facts']['build']}: {row['facts']['seconds']:.0f} s."
     )
+
+
+def _bars(rows):
+    """How many bars hold; which do not, and by how much."""
+    told, held, lead = [], 0, ""
+    for row in rows:
+        what = row["what"].strip()
+        if what == row["what"]:
+            lead = what
+        elif row["bar"]:
+            what = f"{lead}: {what}"
+        if not row["bar"] or _unmeasured(row):
+            continue
+        held += row["holds"] == "yes"
+        if row["holds"] != "yes":
+            told.append(
+                f"{what}, {row['measured']} where {row['bar']} is asked: "
+                f"{row['holds']}"
+            )
+    most = f"Of the {held + len(told)} bars of this bench {held} hold."
+    return " ".join([most, *(f"Not this one: {one}." for one in told)])
 
 
 def _conditions(record):
