@@ -15,6 +15,7 @@ from nbclient import NotebookClient
 from packaging.requirements import Requirement
 
 from tests.conftest import ROOT, stored_notebooks
+from tests.git import listed
 from tests.test_layers import MODULES
 
 TORCH, TIMING = "11_in_pytorch", "10_gpu_timing"
@@ -22,13 +23,7 @@ TORCH, TIMING = "11_in_pytorch", "10_gpu_timing"
 
 def tracked(*patterns):
     """The files of the repository."""
-    listed = subprocess.run(
-        ["git", "-C", ROOT, "ls-files", "-z", "--", *patterns],
-        check=True,
-        capture_output=True,
-        encoding="utf-8",
-    )
-    return [ROOT / name for name in listed.stdout.split("\0") if name]
+    return [ROOT / name for name in listed("--", *patterns)]
 
 
 def python(*arguments, **environment):
