@@ -285,6 +285,16 @@ def test_nothing_is_written_over(tree, taken):
     assert contents(tree) == before
 
 
+def test_a_folder_that_cannot_be_written_is_said(monkeypatch):
+    def read_only(*_):
+        raise PermissionError(13, "Permission denied", "utils/figures")
+
+    monkeypatch.setattr(new_chapter, "write", read_only)
+    monkeypatch.setattr(sys, "argv", ["new_chapter.py", IDEA, TITLE])
+    with pytest.raises(SystemExit, match="denied: 'utils/figures'"):
+        new_chapter.main()
+
+
 def test_what_cannot_be_finished_leaves_nothing(tree, monkeypatch):
     """Stopped at each file in turn, at the last by a file come between."""
     before = contents(tree)

@@ -559,10 +559,23 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
         raise OSError("no space left")
 
     monkeypatch.setattr(os, "replace", no_disk)
-    with pytest.raises(OSError, match="no space"):
-        load_tool().main(["--out", str(path)])
+    assert load_tool().main(["--out", str(path)]) == 2
     assert [p.name for p in tmp_path.iterdir()] == ["old.npz"]
     assert path.read_bytes() == b"old"
+
+
+def test_where_nothing_can_be_written_is_one_sentence(
+    tmp_path, monkeypatch, capsys
+):
+    tool = load_tool()
+    monkeypatch.setattr(tool, "find_model", lambda: ())
+    monkeypatch.setattr(tool, "compute", lambda: load_arrays(trained.PATH))
+    (tmp_path / "file").touch()
+    assert tool.main(["--out", str(tmp_path / "file" / "a.npz")]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("cannot be written: ")
+    assert said.count("\n") == 1
+    assert str(tmp_path / "file") in said
 
 
 @pytest.mark.parametrize("kind", DAMAGE)

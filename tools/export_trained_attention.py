@@ -369,7 +369,7 @@ def check(path, arrays):
 
 
 def main(arguments=None):
-    """Write or check; 0 is well, 1 a difference, 2 a missing package."""
+    """Write or check; 0 is well, 1 a difference, 2 that it cannot be done."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument(
         "--out", type=Path, default=OUT, help="default: %(default)s"
@@ -389,11 +389,15 @@ def main(arguments=None):
         found = check(options.out, arrays)
         print(*found or [f"{options.out} is what the model gives."], sep="\n")
         return 1 if found else 0
-    options.out.parent.mkdir(parents=True, exist_ok=True)
     content = to_npz(arrays)
     page = to_markdown(arrays).encode("utf-8")
-    replace(options.out.with_suffix(".md"), page)
-    replace(options.out, content)
+    try:
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        replace(options.out.with_suffix(".md"), page)
+        replace(options.out, content)
+    except OSError as error:
+        print(f"cannot be written: {error}", file=sys.stderr)
+        return 2
     print(f"{options.out}: {len(content) / 1000:.0f} KB")
     return 0
 
