@@ -83,6 +83,22 @@ def test_a_chapter_that_reads_data_runs_from(
     assert run_and_compare(stored, home).startswith(str(home))
 
 
+@pytest.mark.skipif(not shutil.which("make"), reason="there is no make")
+def test_make_says_that_a_folder_cannot_be_written(tmp_path):
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    tmp_path.chmod(0o500)
+    if os.access(tmp_path, os.W_OK):
+        pytest.skip("who runs this may write anywhere")
+    done = subprocess.run(
+        ["make", "book", f"PYTHON={sys.executable}"],
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="locale",
+    )
+    assert done.returncode
+    assert done.stdout.startswith("This folder cannot be written to")
+
+
 def run_and_compare(stored, folder):
     """It prints what is stored; return where its helpers come from."""
     notebook = nbformat.reads(stored.text, as_version=4)
