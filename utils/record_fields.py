@@ -94,7 +94,10 @@ def truth(value):
 
 
 def _number(value):
-    return is_real(value) and math.isfinite(value)
+    try:
+        return is_real(value) and math.isfinite(value)
+    except OverflowError:  # JSON's whole numbers have no end
+        return False
 
 
 def above_zero(value):
@@ -125,6 +128,12 @@ def positive(value):
     """Check for a whole number from 1 on."""
     good = not whole(value) and value > 0
     return "" if good else "must be a whole number from 1 on"
+
+
+def counts(value):
+    """Check for a list of whole numbers from 0 on."""
+    good = isinstance(value, list) and not any(map(whole, value))
+    return "" if good else "must be a list of whole numbers from 0 on"
 
 
 def mask(value):

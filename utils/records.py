@@ -175,7 +175,9 @@ def load(path):
         fields = json.loads(path.read_text("utf-8"), parse_constant=_refuse)
     except FileNotFoundError:
         raise Damaged(f"{path.name}: there is no file {path}") from None
-    except ValueError as error:
+    except OSError as error:
+        raise Damaged(f"{path.name}: cannot be read: {error}") from None
+    except (ValueError, RecursionError) as error:
         raise Damaged(f"{path.name}: is not whole JSON: {error}") from None
     validate(fields, path.name)
     about = {k: v for k, v in fields.items() if k != "points"}
