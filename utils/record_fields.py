@@ -4,6 +4,7 @@ A check takes a value and returns what it must be, or "" if it is that. A
 `Place` is a table of the record, and the way to it, for the message.
 """
 
+import json
 import math
 from numbers import Integral
 
@@ -12,6 +13,37 @@ from utils.border import is_real
 
 class Damaged(ValueError):
     """A record that does not say what a record must say."""
+
+
+def read(path):
+    """Read a JSON file of the book's data.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    object
+        As it stands there, not yet checked.
+
+    Raises
+    ------
+    Damaged
+        A ValueError that names the file, if it is missing or not whole.
+    """
+    try:
+        return json.loads(path.read_text("utf-8"), parse_constant=_refuse)
+    except FileNotFoundError:
+        raise Damaged(f"{path.name}: there is no file {path}") from None
+    except OSError as error:
+        raise Damaged(f"{path.name}: cannot be read: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise Damaged(f"{path.name}: is not whole JSON: {error}") from None
+
+
+def _refuse(constant):
+    raise ValueError(f"{constant} is not a number")
 
 
 class Place:
