@@ -33,6 +33,8 @@ help:
 
 # --- the book --------------------------------------------------------------
 
+# The build's own warnings are errors (-W); those of Python are others'.
+book: export PYTHONWARNINGS =
 book: writable $(VENV)/.book
 	$(VENV)/bin/jupyter-book build . -W -n --keep-going
 
