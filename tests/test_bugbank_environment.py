@@ -15,6 +15,7 @@ from nbclient import NotebookClient
 from packaging.requirements import Requirement
 
 from tests.conftest import ROOT, stored_notebooks
+from tests.git import listed
 from tests.test_layers import MODULES
 
 TORCH, TIMING = "11_in_pytorch", "10_gpu_timing"
@@ -22,13 +23,7 @@ TORCH, TIMING = "11_in_pytorch", "10_gpu_timing"
 
 def tracked(*patterns):
     """The files of the repository."""
-    listed = subprocess.run(
-        ["git", "-C", ROOT, "ls-files", "-z", "--", *patterns],
-        check=True,
-        capture_output=True,
-        encoding="utf-8",
-    )
-    return [ROOT / name for name in listed.stdout.split("\0") if name]
+    return [ROOT / name for name in listed("--", *patterns)]
 
 
 def python(*arguments, **environment):
@@ -86,6 +81,39 @@ def test_a_chapter_that_reads_data_runs_from(
         monkeypatch.setenv("PYTHONPATH", str(home))
     [stored] = [nb for nb in stored_notebooks() if nb.name == name]
     assert run_and_compare(stored, home).startswith(str(home))
+
+
+def make(folder, *arguments, **environment):
+    """Run the book's Makefile in a folder of its own."""
+    if not shutil.which("make"):
+        pytest.skip("there is no make")
+    return subprocess.run(
+        ["make", "-f", ROOT / "Makefile", *arguments],
+        cwd=folder,
+        env={**os.environ, **environment},
+        capture_output=True,
+        encoding="locale",
+    )
+
+
+def test_make_says_that_a_folder_cannot_be_written(tmp_path):
+    tmp_path.chmod(0o500)
+    if os.access(tmp_path, os.W_OK):
+        pytest.skip("who runs this may write anywhere")
+    done = make(tmp_path, "book", f"PYTHON={sys.executable}")
+    assert done.returncode
+    assert done.stdout.startswith("This folder cannot be written to")
+
+
+def test_warnings_of_others_do_not_stop_the_build(tmp_path):
+    """jupyter-book uses what its packages have begun to give up."""
+    program = tmp_path / ".venv" / "bin" / "jupyter-book"
+    program.parent.mkdir(parents=True)
+    program.write_text('#!/bin/sh\necho "[$PYTHONWARNINGS]"\n', "utf-8")
+    program.chmod(0o755)
+    known = ("-o", ".venv/.book", "-o", ".venv/bin/python")
+    done = make(tmp_path, *known, "book", PYTHONWARNINGS="error")
+    assert done.stdout.endswith("\n[]\n"), done.stdout + done.stderr
 
 
 def run_and_compare(stored, folder):

@@ -10,7 +10,7 @@ from utils import records
 from utils.attention import scaled_dot_product_attention
 from utils.explore.picture import house_style
 from utils.figures import complexity
-from utils.figures.complexity.memory import DEVICES, sizes
+from utils.figures.complexity.memory import devices, sizes
 from utils.figures.complexity.patterns import PATTERNS, mask_of
 from utils.figures.complexity.record import newest, points
 from utils.figures.complexity.ring import has_work
@@ -29,10 +29,24 @@ from utils.tiled import finish
 
 
 def test_the_devices_have_names_memories_and_sources():
-    memories = [device["bytes"] for device in DEVICES]
+    memories = [device["bytes"] for device in devices()]
     assert memories == sorted(memories)
-    for device in DEVICES:
-        assert device["source"].startswith("https://"), device["name"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[", "mine.json: is not whole JSON"),
+        ("{}", "mine.json: devices must be a list"),
+        ("[1]", r"mine.json: devices\[0\] must be a table, received 1"),
+        ('[{"name": "a"}]', r"mine.json: devices\[0\].label is missing"),
+    ],
+)
+def test_a_damaged_list_of_devices_is_named(text, message, tmp_path):
+    path = tmp_path / "mine.json"
+    path.write_text(text, "utf-8")
+    with pytest.raises(ValueError, match=message):
+        devices(path)
 
 
 def test_memory_draws_the_sizes_that_it_says():

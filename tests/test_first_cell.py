@@ -11,7 +11,6 @@ import http.server
 import json
 import os
 import shutil
-import subprocess
 import sys
 import threading
 from urllib.parse import quote
@@ -22,6 +21,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 from tests.conftest import ROOT, stored_notebooks
+from tests.git import git, listed
 
 FIRST = "first"
 REPOSITORY = "https://github.com/someone/a-fork"
@@ -105,14 +105,12 @@ def bare(tmp_path_factory):
     folder = tmp_path_factory.mktemp("github")
     tree, bare = folder / "tree", folder / "bare"
     tree.mkdir()
-    listed = git(ROOT, "ls-files", "-z", "--cached", "--others", "-X", IGNORE)
-    for name in filter(None, listed.split("\0")):
+    for name in listed("--cached", "--others", "-X", str(ROOT / ".gitignore")):
         if (ROOT / name).is_file():
             target = tree / name
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, target)
-    name = ("-c", "user.name=a", "-c", "user.email=a@example.org")
-    commit = (*name, "commit", "-q", "--allow-empty", "-m", "The book")
+    commit = ("commit", "-q", "--allow-empty", "-m", "The book")
     git(tree, "init", "-q", "-b", "main")
     git(tree, *commit)  # the default branch holds nothing
     git(tree, "checkout", "-q", "-b", BRANCH)
@@ -121,18 +119,6 @@ def bare(tmp_path_factory):
     git(folder, "clone", "-q", "--bare", str(tree), str(bare))
     git(bare, "symbolic-ref", "HEAD", "refs/heads/main")
     return bare
-
-
-IGNORE = str(ROOT / ".gitignore")
-
-
-def git(folder, *arguments):
-    return subprocess.run(
-        ["git", "-C", str(folder), *arguments],
-        check=True,
-        capture_output=True,
-        encoding="utf-8",
-    ).stdout
 
 
 def colab(tmp_path, monkeypatch, server, bare=None):
@@ -190,7 +176,7 @@ def test_in_colab_a_chapter_runs_from_nothing_but_itself(
     for cell, stored in zip(done.cells, chapter.cells, strict=True):
         if cell.cell_type == "code" and cell.id != FIRST:
             assert printed(cell.outputs) == printed(stored["outputs"])
-    branch = git(content / "book", "branch", "--show-current").strip()
+    branch = git(content / "book", "branch", "--show-current")
     assert branch == BRANCH
 
 

@@ -1,6 +1,8 @@
 """Frames are drawn once, kept whole, and drawn again when code changes."""
 
 import json
+import os
+import subprocess
 import sys
 import textwrap
 
@@ -101,19 +103,20 @@ def watch(asked):
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda text: "",
-        lambda text: text[: len(text) // 2],
-        lambda text: text.replace("x is 7.", "x is 8."),
-        lambda text: json.dumps({"key": json.loads(text)["key"]}),
-        lambda text: "[]",
+        lambda kept: b"",
+        lambda kept: kept[: len(kept) // 2],
+        lambda kept: kept.replace(b"x is 7.", b"x is 8."),
+        lambda kept: json.dumps({"key": json.loads(kept)["key"]}).encode(),
+        lambda kept: b"[]",
+        lambda kept: bytes(range(256)) * 9,
     ],
-    ids=["empty", "torn", "altered", "headless", "another"],
+    ids=["empty", "torn", "altered", "headless", "another", "no-text"],
 )
 def test_a_damaged_cache_is_drawn_anew(make, tmp_path, damage, request):
     item = make(f"test-frames-damage-{request.node.callspec.id}")
     whole = frames.draw_all([item], tmp_path)[item.name]
     file = tmp_path / f"{item.name}.json"
-    file.write_text(damage(file.read_text("utf-8")), "utf-8")
+    file.write_bytes(damage(file.read_bytes()))
     assert vars(frames.draw_all([item], tmp_path)[item.name]) == vars(whole)
 
 
@@ -125,6 +128,40 @@ def test_a_failing_state_is_named(make, tmp_path):
     ):
         frames.draw_all([item], tmp_path / "cache")
     assert not list((tmp_path / "cache").glob("*"))
+
+
+NEVER_DONE = """
+import os, time
+from utils.explore import Explorable, Slider
+
+def draw(x):
+    print("drawing", flush=True)
+    time.sleep(120)
+    os._exit(1)
+
+item = Explorable("never", draw, lambda x: "x.", Slider("x", range(40), 0))
+"""
+DRAW_IT = """
+import os, never_done
+from utils.explore import frames
+os.cpu_count = lambda: 2
+frames.draw_states([never_done.item])
+"""
+
+
+def test_a_build_that_is_killed_leaves_no_worker(tmp_path, root):
+    """They hold its stdout, which ends with the last of them."""
+    (tmp_path / "never_done.py").write_text(NEVER_DONE, "utf-8")
+    paths = os.pathsep.join([str(tmp_path), str(root)])
+    with subprocess.Popen(
+        [sys.executable, "-c", DRAW_IT],
+        env={**os.environ, "PYTHONPATH": paths},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as build:
+        assert build.stdout.readline().strip() == b"drawing"
+        build.kill()
+        build.communicate(timeout=60)
 
 
 def test_the_key_changes_with_the_module(make, tmp_path):

@@ -12,6 +12,7 @@ import yaml
 from bs4 import BeautifulSoup
 
 from tests.conftest import ROOT
+from tests.git import NOT_IGNORED, git, listed
 from utils.launch.buttons import launch_links
 from utils.launch.remote import Repository
 from utils.launch.repository import find_repository
@@ -39,14 +40,7 @@ suppress_warnings = ["myst.xref_missing"]
 @pytest.fixture(scope="session")
 def tracked():
     """Every file that a clone would have."""
-    done = subprocess.run(
-        ["git", "-C", ROOT, "ls-files", "-z", "--cached"]
-        + ["--others", "--exclude-standard"],
-        capture_output=True,
-        check=True,
-        encoding="utf-8",
-    )
-    return set(done.stdout.split("\0"))
+    return set(listed(*NOT_IGNORED))
 
 
 def links(repository, path=CHAPTER, services=SERVICES):
@@ -147,10 +141,9 @@ def build(tmp_path_factory):
         (source / "index.md").write_text(
             "# Book\n\n```{toctree}\nbook/04_softmax\n```\n", "utf-8"
         )
-        git = ["git", "-C", source]
-        subprocess.run([*git, "init", "-q", "-b", "main"], check=True)
+        git(source, "init", "-q", "-b", "main")
         if remote:
-            subprocess.run([*git, "remote", "add", "origin", remote])
+            git(source, "remote", "add", "origin", remote)
         return build_again(source, **environment)
 
     return build
@@ -212,11 +205,8 @@ class TestPages:
 
     def test_when_the_fork_moves_every_page_is_written_again(self, build):
         source, _ = build("https://github.com/bob/old")
-        subprocess.run(
-            ["git", "-C", source, "remote", "set-url", "origin"]
-            + ["https://github.com/bob/new"],
-            check=True,
-        )
+        moved = "https://github.com/bob/new"
+        git(source, "remote", "set-url", "origin", moved)
         _, done = build_again(source)
         assert done.stderr == ""
         assert "bob/new" in buttons(source)["Colab"]["href"]

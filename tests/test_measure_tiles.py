@@ -1,6 +1,7 @@
 """The tool checks values before it starts a clock, and keeps raw samples."""
 
 import numpy as np
+import pytest
 
 import measure_tiles
 from utils.record_format import validate
@@ -18,6 +19,14 @@ def test_a_quick_run_is_a_whole_record(tmp_path, capsys):
         dict(record.about)
         | {"points": [dict(p.fields) for p in record.points]}
     )
+
+
+def test_where_nothing_can_be_written_nothing_is_timed(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    path = tmp_path / "file" / "record.json"
+    monkeypatch.setattr(measure_tiles, "run", lambda *_: pytest.fail("ran"))
+    with pytest.raises(SystemExit, match="no record can be written: .*file"):
+        measure_tiles.main(["--quick", "--to", str(path)])
 
 
 def test_a_wrong_contestant_is_a_row_with_a_reason_and_no_time(monkeypatch):

@@ -20,6 +20,7 @@ import new_chapter
 from refresh_notebooks import canonical
 from tests.browse import caption, load
 from tests.conftest import ROOT, Notebook
+from tests.git import NOT_IGNORED, listed
 from tests.visitor import Visitor
 from utils.figures.wording import share
 
@@ -43,14 +44,7 @@ def steps():
 
 def copy_tree(folder):
     """The repository's files, as a clone of what stands here would be."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "-co", "--exclude-standard"],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-        encoding="utf-8",
-    ).stdout
-    for name in filter(None, listed.split("\0")):
+    for name in listed(*NOT_IGNORED):
         source = ROOT / name
         if source.is_file() and not source.is_symlink():
             target = folder / name
@@ -289,6 +283,16 @@ def test_nothing_is_written_over(tree, taken):
     with pytest.raises(ValueError, match=re.escape(f"there is {taken}")):
         new_chapter.planned(tree, IDEA, TITLE)
     assert contents(tree) == before
+
+
+def test_a_folder_that_cannot_be_written_is_said(monkeypatch):
+    def read_only(*_):
+        raise PermissionError(13, "Permission denied", "utils/figures")
+
+    monkeypatch.setattr(new_chapter, "write", read_only)
+    monkeypatch.setattr(sys, "argv", ["new_chapter.py", IDEA, TITLE])
+    with pytest.raises(SystemExit, match="denied: 'utils/figures'"):
+        new_chapter.main()
 
 
 def test_what_cannot_be_finished_leaves_nothing(tree, monkeypatch):

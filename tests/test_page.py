@@ -8,11 +8,17 @@ import sys
 import pytest
 
 CONF = """
+import os
+
 project = "small"
-extensions = ["myst_nb", "utils.explore.page"]
+extensions = ["myst_nb", "utils.explore.page", "utils.explore.unfinished"]
 nb_execution_mode = "off"
 html_theme = "basic"
 exclude_patterns = ["out"]
+
+def setup(app):
+    if event := os.environ.get("KILLED_AT"):
+        app.connect(event, lambda *_: os._exit(9))
 """
 MODULE = """
 from matplotlib.figure import Figure
@@ -73,7 +79,7 @@ class Book:
         }
         self.write("show.ipynb", json.dumps(book))
 
-    def build(self, builder="html"):
+    def build(self, builder="html", **environment):
         """Run Sphinx with warnings as errors; return code and all it said."""
         run = subprocess.run(
             [
@@ -86,6 +92,7 @@ class Book:
                 "PYTHONPATH": os.pathsep.join(
                     [str(self.folder), str(self.root)]
                 ),
+                **environment,
             },
             capture_output=True,
             encoding="utf-8",
@@ -228,3 +235,21 @@ def test_where_nothing_can_move_the_sentence_stands(book):
     assert code == 0, said
     text = (book.folder / "out/text/show.txt").read_text("utf-8")
     assert "Now x is 1 & <b>no</b> more." in text
+
+
+@pytest.mark.parametrize(
+    "event", ["env-updated", "html-page-context", "build-finished"]
+)
+def test_after_a_build_that_was_killed_nothing_old_is_left(book, event):
+    """Sphinx alone would keep the page with the picture of before."""
+    assert book.build()[0] == 0
+    book.write("small_figures.py", MODULE.replace("NOUN", "WORD"))
+    assert book.build(KILLED_AT=event)[0] == 9
+    site = book.folder / "out/html"
+    (site / "index.html").write_text("<ht", "utf-8")  # killed as it wrote
+    code, said = book.build()
+    assert code == 0, said
+    assert "1 of WORD" in book.page()
+    assert "</html>" in (site / "index.html").read_text("utf-8")
+    assert "show" in (site / "searchindex.js").read_text("utf-8")
+    assert "no targets are out of date" in book.build()[1]

@@ -279,6 +279,8 @@ BROKEN = {
     "points.experiment": ("other", "experiment must be"),
     "points.mask": ("inverted", "mask must be"),
     "points.dtype": ("float", "dtype must be"),
+    "points.page_faults": ([-1], "page_faults must be a list of whole"),
+    "points.first_call_seconds": (10**400, "must be a number above 0"),
     "points.queries": (0, "queries must be a whole number from 1 on"),
     "points.peak_bytes": (0.5, "peak_bytes must be a whole number"),
     "points.kv_heads": (3, "kv_heads must divide heads"),
@@ -354,6 +356,23 @@ def test_a_file_cut_anywhere_is_refused(tmp_path):
         path.write_bytes(whole[:end])
         with pytest.raises(Damaged, match="cut.json: is not whole JSON"):
             records.load(path)
+
+
+@pytest.mark.parametrize(
+    "content", [b"\xff\x00" * 99, b"[" * 100_000], ids=["bytes", "depth"]
+)
+def test_what_is_no_record_at_all_is_refused(tmp_path, content):
+    path = tmp_path / "other.json"
+    path.write_bytes(content)
+    with pytest.raises(Damaged, match="other.json: is not whole JSON"):
+        records.load(path)
+
+
+def test_a_folder_is_no_record(tmp_path):
+    path = tmp_path / "folder.json"
+    path.mkdir()
+    with pytest.raises(Damaged, match="folder.json: cannot be read"):
+        records.load(path)
 
 
 def test_no_file_is_a_clear_error(tmp_path):

@@ -207,6 +207,19 @@ def test_a_cell_that_is_not_well_stops_the_writing(stored, source, why):
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
+def test_what_cannot_be_written_is_not_run(stored, monkeypatch, capsys):
+    def read_only(**_):
+        raise PermissionError(13, "Permission denied", "book")
+
+    files = refresh_notebooks.tempfile
+    monkeypatch.setattr(files, "NamedTemporaryFile", read_only)
+    path = stored(code("open('it-ran', 'w')"))
+    assert not refresh_notebooks._one(path, check=False)
+    said = capsys.readouterr().out
+    assert "refused: [Errno 13] Permission denied: 'book'" in said
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
 def test_check_names_the_cell_and_writes_nothing(stored, capsys):
     path = stored(prose("# Title"), code("1 + 1"))
     refresh_notebooks._one(path, check=False)

@@ -4,6 +4,7 @@ import subprocess
 
 import pytest
 
+from tests.git import git
 from utils.launch.remote import Repository, parse_remote
 from utils.launch.repository import find_repository
 
@@ -11,22 +12,12 @@ NO_CI = {}
 SHA = "1234567890abcdef1234567890abcdef12345678"
 
 
-def git(folder, *arguments):
-    done = subprocess.run(
-        [
-            *("git", "-C", str(folder), "-c", "user.name=Ada"),
-            *("-c", "user.email=ada@example.org", *arguments),
-        ],
-        capture_output=True,
-        encoding="utf-8",
-        check=True,
-    )
-    return done.stdout.strip()
-
-
 def git_takes(ref):
-    asked = ["git", "check-ref-format", f"refs/heads/{ref}"]
-    return subprocess.run(asked).returncode == 0
+    try:
+        git(".", "check-ref-format", f"refs/heads/{ref}")
+    except subprocess.CalledProcessError:
+        return False
+    return True
 
 
 @pytest.fixture(autouse=True)

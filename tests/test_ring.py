@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from utils import ring
 from utils.attention import scaled_dot_product_attention
 from utils.ring import held, recorded_run, ring_attention
 
@@ -43,6 +44,22 @@ def test_everybody_holds_every_piece_once():
             assert sorted(held(rank, t, ranks) for t in turns) == [*turns]
         for turn in turns:
             assert sorted(held(r, turn, ranks) for r in turns) == [*turns]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "mine.json: is not whole JSON"),
+        ("[]", "mine.json: must be a table"),
+        ('{"world_size": 0}', "mine.json: world_size must be a whole number"),
+    ],
+)
+def test_a_damaged_run_is_named(text, message, tmp_path, monkeypatch):
+    path = tmp_path / "mine.json"
+    path.write_text(text, "utf-8")
+    monkeypatch.setattr(ring, "_RUN", path)
+    with pytest.raises(ValueError, match=message):
+        recorded_run()
 
 
 @pytest.mark.parametrize("name", ["full", "causal"])

@@ -481,6 +481,16 @@ def test_a_run_writes_a_whole_record(tmp_path, cpu, small, capsys):
     assert "[####################] 4/4" in capsys.readouterr().err
 
 
+def test_where_nothing_can_be_written_nothing_is_timed(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    path = tmp_path / "file" / "record.json"
+    monkeypatch.setattr(
+        measure_timing, "record", lambda *_: pytest.fail("ran")
+    )
+    with pytest.raises(SystemExit, match="no record can be written: .*file"):
+        measure_timing.main(["--device", "cpu", "--out", str(path)])
+
+
 def test_a_run_that_was_stopped_goes_on(tmp_path, cpu, small, monkeypatch):
     path = tmp_path / "mine.json"
     run, seen = measure_timing.run_group, []

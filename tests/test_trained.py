@@ -2,6 +2,7 @@
 
 import importlib.util
 import itertools
+import json
 import os
 import re
 import subprocess
@@ -288,6 +289,88 @@ def test_a_damaged_file_is_named_with_the_remedy(kind, tmp_path, monkeypatch):
         trained.sentences()
 
 
+def array(name, change):
+    """Damage that a checksum does not see: other numbers in the file."""
+    return lambda arrays: arrays.update({name: change(arrays[name].copy())})
+
+
+def told(change):
+    """Other metadata."""
+
+    def damage(arrays):
+        about = json.loads(str(arrays["metadata"]))
+        change(about)
+        arrays["metadata"] = np.array(json.dumps(about))
+
+    return damage
+
+
+def with_one(value):
+    def change(numbers):
+        numbers.flat[3] = value
+        return numbers
+
+    return change
+
+
+WRONG = {
+    "weights_03 must be float16 .*received float32": array(
+        "weights_03", lambda a: a.astype(np.float32)
+    ),
+    "vectors must be float16 .*received <U": array(
+        "vectors", lambda a: a.astype(str)
+    ),
+    r"keys_03 must .*\(7, 8, 32\), received .*\(7, 8, 31\)": array(
+        "keys_03", lambda a: a[..., :-1]
+    ),
+    r"queries_00 must .*\(7, 12, 32\), received .*\(6, 12, 32\)": array(
+        "queries_00", lambda a: a[1:]
+    ),
+    r"vectors must .*\(12, 7, 384\), received .*\(11, 7, 384\)": array(
+        "vectors", lambda a: a[:-1]
+    ),
+    r"weights_05 must .* shape \(\)": array(
+        "weights_05", lambda a: np.float16(0)
+    ),
+    "weights_03 must be finite": array("weights_03", with_one(np.nan)),
+    "queries_07 must be finite": array("queries_07", with_one(-np.inf)),
+    "vectors must be finite": array("vectors", with_one(np.nan)),
+    "weights_03 must hold rows from 0 on": array("weights_03", lambda a: -a),
+    "weights_04 .* sum to 1": array("weights_04", lambda a: a / 2),
+    r"weights_02 must .*\(6, 12, 7, 7\)": told(
+        lambda about: about["sentences"][2]["tokens"].remove("application")
+    ),
+    "metadata: model is missing": told(lambda about: about.pop("model")),
+    "metadata: sentences must be a list": told(
+        lambda about: about.update(sentences="none")
+    ),
+    r"metadata: sentences\[2\] must be a table": told(
+        lambda about: about["sentences"].__setitem__(2, "a sentence")
+    ),
+    r"metadata: sentences\[2\]\.sense is missing": told(
+        lambda about: about["sentences"][2].pop("sense")
+    ),
+    r"metadata: sentences\[2\] focus must .*'zebra'": told(
+        lambda about: about["sentences"][2].update(focus="zebra")
+    ),
+    r"metadata: query_key_heads must .*\[6, 0\]": told(
+        lambda about: about.update(query_key_heads=[[6, 0]])
+    ),
+}
+
+
+@pytest.mark.parametrize("message", WRONG)
+def test_what_no_checksum_sees_is_named_too(message, tmp_path, monkeypatch):
+    path = tmp_path / "trained_attention.npz"
+    arrays = load_arrays(trained.PATH)
+    WRONG[message](arrays)
+    np.savez_compressed(path, **arrays)
+    monkeypatch.setattr(trained, "PATH", path)
+    message = rf"{re.escape(str(path))} is damaged \({message}(.|\n)*"
+    with pytest.raises(ValueError, match=message + re.escape(COMMAND)):
+        trained.sentences()
+
+
 def run(*arguments, **options):
     return subprocess.run(
         [sys.executable, "-W", "error", *map(str, arguments)],
@@ -303,7 +386,7 @@ def run(*arguments, **options):
 def test_import_reads_nothing_and_any_working_directory_will_do(tmp_path):
     code = (
         "import sys; from utils import trained; "
-        "assert trained._load.cache_info().currsize == 0; "
+        "assert trained.load.cache_info().currsize == 0; "
         "assert not {'torch', 'matplotlib', 'ipywidgets'} & set(sys.modules); "
         "print(len(trained.sentences()))"
     )
@@ -465,3 +548,41 @@ def test_a_missing_package_is_one_sentence_and_exit_code_2(
     assert said.out == ""
     assert said.err.count("\n") == 1
     assert "pip install" in said.err
+
+
+@needs_the_model
+def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "old.npz"
+    path.write_bytes(b"old")
+
+    def no_disk(*_):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(os, "replace", no_disk)
+    assert load_tool().main(["--out", str(path)]) == 2
+    assert [p.name for p in tmp_path.iterdir()] == ["old.npz"]
+    assert path.read_bytes() == b"old"
+
+
+def test_where_nothing_can_be_written_is_one_sentence(
+    tmp_path, monkeypatch, capsys
+):
+    tool = load_tool()
+    monkeypatch.setattr(tool, "find_model", lambda: ())
+    monkeypatch.setattr(tool, "compute", lambda: load_arrays(trained.PATH))
+    (tmp_path / "file").touch()
+    assert tool.main(["--out", str(tmp_path / "file" / "a.npz")]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("cannot be written: ")
+    assert said.count("\n") == 1
+    assert str(tmp_path / "file") in said
+
+
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_check_names_a_damaged_file(kind, tmp_path):
+    path = tmp_path / "damaged.npz"
+    DAMAGE[kind](trained.PATH.read_bytes(), path)
+    page = trained.PATH.with_suffix(".md").read_bytes()
+    path.with_suffix(".md").write_bytes(page)
+    found = load_tool().check(path, load_arrays(trained.PATH))
+    assert found[0].startswith(str(path))

@@ -1,6 +1,7 @@
 """GitHub's workflow: least rights, actions pinned, the Pythons promised."""
 
 import re
+import subprocess
 
 import pytest
 import yaml
@@ -67,3 +68,22 @@ def test_the_pythons_of_the_readme_are_tried(root, jobs):
     assert f"Python {lowest} or newer" in (root / "README.md").read_text(
         "utf-8"
     )
+
+
+def test_readers_run_every_chapter_but_the_one_that_stops_without_torch(
+    root, jobs
+):
+    """Its packages are requirements.txt alone, and torch is not in it."""
+    assert "torch" not in (root / "requirements.txt").read_text("utf-8")
+    commands = [step.get("run", "") for step in jobs["readers"]["steps"]]
+    [refresh] = [line for line in commands if "refresh" in line]
+    files = re.fullmatch(r'make refresh FILES="(.*)"', refresh)[1]
+    done = subprocess.run(
+        ["bash", "-c", f"echo {files}"],
+        cwd=root,
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    chapters = {f"book/{path.name}" for path in root.glob("book/*.ipynb")}
+    assert chapters - set(done.stdout.split()) == {"book/11_in_pytorch.ipynb"}

@@ -53,9 +53,12 @@ def copy_sources(root, copy):
         If git cannot say what that is.
     """
     command = ["git", "ls-files", "-z", "-co", "--exclude-standard"]
-    listed = subprocess.run(
-        command, cwd=root, capture_output=True, encoding="utf-8"
-    )
+    try:
+        listed = subprocess.run(
+            command, cwd=root, capture_output=True, encoding="utf-8"
+        )
+    except OSError as error:
+        raise Unmeasured(f"git: {error}") from None
     if listed.returncode:
         raise Unmeasured(f"git: {listed.stderr.strip()}")
     for path in filter(None, listed.stdout.split("\0")):

@@ -16,6 +16,7 @@ import importlib.util
 import io
 import json
 import math
+import os
 import sys
 import zipfile
 from pathlib import Path
@@ -313,6 +314,16 @@ One array per name, or one per sentence NN.
 """
 
 
+def replace(path, content):
+    """Write a file whole or not at all: the old one stays until then."""
+    unfinished = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        unfinished.write_bytes(content)
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
 def differences(stored, fresh):
     """List where two sets of arrays differ by more than float16 rounding.
 
@@ -346,9 +357,10 @@ def check(path, arrays):
     if missing:
         return missing
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        content = io.BytesIO(path.read_bytes())
+        with np.load(content, allow_pickle=False) as archive:
             stored = {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+    except Exception as error:  # damage has many names: zlib's, struct's, …
         return [f"{path} cannot be read: {error}"]
     found = [f"{path}: {text}" for text in differences(stored, arrays)]
     if page.read_text(encoding="utf-8") != to_markdown(arrays):
@@ -357,7 +369,7 @@ def check(path, arrays):
 
 
 def main(arguments=None):
-    """Write or check; 0 is well, 1 a difference, 2 a missing package."""
+    """Write or check; 0 is well, 1 a difference, 2 that it cannot be done."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument(
         "--out", type=Path, default=OUT, help="default: %(default)s"
@@ -377,12 +389,15 @@ def main(arguments=None):
         found = check(options.out, arrays)
         print(*found or [f"{options.out} is what the model gives."], sep="\n")
         return 1 if found else 0
-    options.out.parent.mkdir(parents=True, exist_ok=True)
     content = to_npz(arrays)
-    options.out.write_bytes(content)
-    options.out.with_suffix(".md").write_text(
-        to_markdown(arrays), encoding="utf-8", newline="\n"
-    )
+    page = to_markdown(arrays).encode("utf-8")
+    try:
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        replace(options.out.with_suffix(".md"), page)
+        replace(options.out, content)
+    except OSError as error:
+        print(f"cannot be written: {error}", file=sys.stderr)
+        return 2
     print(f"{options.out}: {len(content) / 1000:.0f} KB")
     return 0
 

@@ -32,7 +32,7 @@ from processor import processor  # noqa: E402
 from utils import records  # noqa: E402
 from utils.attention import scaled_dot_product_attention  # noqa: E402
 from utils.measuring import relative_error  # noqa: E402
-from utils.record_writing import write  # noqa: E402
+from utils.record_writing import try_place, write  # noqa: E402
 from utils.tiled import attention_by_tiles  # noqa: E402
 
 D, SEED = 64, 0
@@ -232,6 +232,10 @@ def main(arguments=None):
     parser.add_argument("--quick", action="store_true", help="N up to 512")
     parser.add_argument("--to", type=Path, help="where to write the record")
     options = parser.parse_args(arguments)
+    try:
+        try_place(options.to or records.FOLDER / "any.json")
+    except OSError as error:
+        sys.exit(f"no record can be written: {error}")
     rounds = {256: 3, 512: 3} if options.quick else ROUNDS
     record = run(rounds, options.quick)
     path = options.to or records.FOLDER / f"{record['run']}.json"

@@ -23,7 +23,7 @@ from timing_device import Calibration, capabilities, device_report, software
 from timing_plan import plan
 from timing_runs import run_group
 from utils.record_format import SCHEMA
-from utils.record_writing import write
+from utils.record_writing import try_place, write
 from utils.records import FOLDER, load
 
 __all__ = ["main", "record"]
@@ -58,8 +58,11 @@ def main(arguments=None):
     threads = options.threads or torch.get_num_threads()
     torch.set_num_threads(threads)
     path = options.out or FOLDER / _file_name(device, options.quick)
-    machine = TorchMachine(device)
-    record(machine, path, threads, options)
+    try:
+        try_place(path)
+    except OSError as error:
+        sys.exit(f"no record can be written: {error}")
+    record(TorchMachine(device), path, threads, options)
     return 0
 
 

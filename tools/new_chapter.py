@@ -234,9 +234,9 @@ def main():
     options = parser.parse_args()
     try:
         new, toc = planned(ROOT, options.idea, options.title)
-    except ValueError as error:
+        write(ROOT, new, toc)
+    except (ValueError, OSError) as error:
         sys.exit(str(error))
-    write(ROOT, new, toc)
     for path in new:
         print(path.relative_to(ROOT))
     print("_toc.yml")

@@ -139,7 +139,7 @@ def main():
     target = SITE.parent / f"self-attention-in-motion-{version()}.zip"
     try:
         pack(SITE, target)
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         sys.exit(f"error: {error}")
     size = target.stat().st_size / 1e6
     print(f"{target.relative_to(ROOT)}: {size:.1f} MB")

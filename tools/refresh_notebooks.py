@@ -279,7 +279,11 @@ def _one(path, check):
     print(f"{path} ... ", end="", flush=True)
     try:
         old = path.read_bytes().decode("utf-8")
+        if not check:  # or it would be run for nothing
+            tempfile.NamedTemporaryFile(dir=path.parent).close()
         new = refresh(path)
+        if not check and new != old:
+            _write(path, new)
     except (Refused, OSError, UnicodeDecodeError) as error:
         print(f"refused: {error}", flush=True)
         return False
@@ -290,7 +294,6 @@ def _one(path, check):
     if check:
         print(f"stale: {_differing_cell(old, new)}", flush=True)
         return False
-    _write(path, new)
     print(f"written, {seconds:.1f} s", flush=True)
     return True
 

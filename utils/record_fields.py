@@ -4,6 +4,7 @@ A check takes a value and returns what it must be, or "" if it is that. A
 `Place` is a table of the record, and the way to it, for the message.
 """
 
+import json
 import math
 from numbers import Integral
 
@@ -12,6 +13,37 @@ from utils.border import is_real
 
 class Damaged(ValueError):
     """A record that does not say what a record must say."""
+
+
+def read(path):
+    """Read a JSON file of the book's data.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    object
+        As it stands there, not yet checked.
+
+    Raises
+    ------
+    Damaged
+        A ValueError that names the file, if it is missing or not whole.
+    """
+    try:
+        return json.loads(path.read_text("utf-8"), parse_constant=_refuse)
+    except FileNotFoundError:
+        raise Damaged(f"{path.name}: there is no file {path}") from None
+    except OSError as error:
+        raise Damaged(f"{path.name}: cannot be read: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise Damaged(f"{path.name}: is not whole JSON: {error}") from None
+
+
+def _refuse(constant):
+    raise ValueError(f"{constant} is not a number")
 
 
 class Place:
@@ -94,7 +126,10 @@ def truth(value):
 
 
 def _number(value):
-    return is_real(value) and math.isfinite(value)
+    try:
+        return is_real(value) and math.isfinite(value)
+    except OverflowError:  # JSON's whole numbers have no end
+        return False
 
 
 def above_zero(value):
@@ -125,6 +160,12 @@ def positive(value):
     """Check for a whole number from 1 on."""
     good = not whole(value) and value > 0
     return "" if good else "must be a whole number from 1 on"
+
+
+def counts(value):
+    """Check for a list of whole numbers from 0 on."""
+    good = isinstance(value, list) and not any(map(whole, value))
+    return "" if good else "must be a list of whole numbers from 0 on"
 
 
 def mask(value):

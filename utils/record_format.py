@@ -146,7 +146,7 @@ def _measured_point(place):
         tile=must.or_none(must.positive),
         density=must.or_none(must.share),
         budget_bytes=must.or_none(must.positive),
-        page_faults=must.or_none(must.array),
+        page_faults=must.or_none(must.counts),
     )
     point = place.value
     if point["status"] != "ok" or point["experiment"] == "limit":

@@ -7,7 +7,26 @@ from pathlib import Path
 
 from utils.record_format import validate
 
-__all__ = ["write"]
+__all__ = ["try_place", "write"]
+
+
+def try_place(path):
+    """Find out whether a file could be written, before the work is done.
+
+    Parameters
+    ----------
+    path : str or Path
+        Its folder is made, if it is not there.
+
+    Raises
+    ------
+    OSError
+        If it could not: names the folder.
+    """
+    folder = Path(path).parent
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=folder, suffix=".part"):
+        pass
 
 
 def write(fields, path):

@@ -5,7 +5,6 @@ The form of a record is in `utils.record_format`, how one is written in
 Medians and ratios are computed here, on load.
 """
 
-import json
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -13,7 +12,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from utils.record_fields import Damaged
+from utils.record_fields import read
 from utils.record_format import validate
 
 _BOOK = Path(__file__).resolve().parent.parent / "book"
@@ -171,12 +170,7 @@ def load(path):
         A ValueError that names the file, the place in it and the value.
     """
     path = Path(path)
-    try:
-        fields = json.loads(path.read_text("utf-8"), parse_constant=_refuse)
-    except FileNotFoundError:
-        raise Damaged(f"{path.name}: there is no file {path}") from None
-    except ValueError as error:
-        raise Damaged(f"{path.name}: is not whole JSON: {error}") from None
+    fields = read(path)
     validate(fields, path.name)
     about = {k: v for k, v in fields.items() if k != "points"}
     device = about.get("device", {}).get("name")
@@ -226,7 +220,3 @@ def ratio(slow, fast):
             f"{fast.source} {fast.group!r}"
         )
     return Spread.of(np.divide(slow.samples_seconds, fast.samples_seconds))
-
-
-def _refuse(constant):
-    raise ValueError(f"{constant} is not a number")

@@ -1,10 +1,10 @@
 """Ring attention: each machine keeps its queries, keys and values go round."""
 
-import json
 from pathlib import Path
 
 import numpy as np
 
+from utils import record_fields as must
 from utils.border import count
 from utils.tiled import finish, merge, part_of
 
@@ -108,8 +108,22 @@ def recorded_run():
         "seed" and "shape" of the inputs, the versions, and "outputs": for
         "full" and "causal" the rows of each rank.
 
+    Raises
+    ------
+    ValueError
+        If the file is missing or damaged: names it and what is wrong.
+
     Notes
     -----
     Written by tools/ring_on_two.py, with torch.distributed and gloo.
     """
-    return json.loads(_RUN.read_text("utf-8"))
+    run = must.read(_RUN)
+    top = must.Place(_RUN.name, "", run)
+    top.fields(
+        world_size=must.positive,
+        seed=must.whole,
+        shape=must.counts,
+        outputs=must.table,
+    )
+    top.at("outputs").fields(full=must.array, causal=must.array)
+    return run

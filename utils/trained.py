@@ -6,15 +6,12 @@ from 0; tokens are lower case with [CLS] and [SEP] around. Numbers are stored
 in float16, and arrays come back in float64, read-only.
 """
 
-import json
-import struct
-import zipfile
-import zlib
-from functools import lru_cache
 from numbers import Integral
 from pathlib import Path
 
 import numpy as np
+
+from utils.trained_file import load
 
 _BOOK = Path(__file__).resolve().parent.parent / "book"
 PATH = _BOOK / "data" / "trained_attention.npz"
@@ -34,7 +31,7 @@ def metadata():
     >>> metadata()["model"], metadata()["licence"]
     ('all-MiniLM-L6-v2', 'Apache-2.0')
     """
-    about = _load(PATH)[0]
+    about = load(PATH)[0]
     return {k: v for k, v in about.items() if isinstance(v, str)}
 
 
@@ -50,7 +47,7 @@ def sentences():
     >>> sentences()[2]
     'The developer deployed the application.'
     """
-    records = _load(PATH)[0]["sentences"]
+    records = load(PATH)[0]["sentences"]
     return tuple(record["sentence"] for record in records)
 
 
@@ -67,7 +64,7 @@ def bank_sentences():
     >>> bank_sentences()["We sat beside the river bank."]
     'river'
     """
-    records = _load(PATH)[0]["sentences"]
+    records = load(PATH)[0]["sentences"]
     return {r["sentence"]: r["sense"] for r in records if r["sense"]}
 
 
@@ -84,7 +81,7 @@ def query_key_heads():
     >>> query_key_heads()
     ((0, 2), (0, 4), (2, 8), (4, 4), (5, 4), (5, 7), (5, 11))
     """
-    return tuple(map(tuple, _load(PATH)[0]["query_key_heads"]))
+    return tuple(map(tuple, load(PATH)[0]["query_key_heads"]))
 
 
 def tokens(sentence):
@@ -245,14 +242,9 @@ def cosine_similarity(u, v):
     return float(u @ v / lengths)
 
 
-_ARRAYS = ("weights", "queries", "keys")
-_DAMAGE = (OSError, EOFError, LookupError, RuntimeError, TypeError, ValueError)
-_DAMAGE += (struct.error, zipfile.BadZipFile, zlib.error)
-
-
 def _find(sentence):
     """Return a sentence's record and its arrays."""
-    about, arrays = _load(PATH)
+    about, arrays = load(PATH)
     for record, found in zip(about["sentences"], arrays, strict=True):
         if record["sentence"] == sentence:
             return record, found
@@ -271,27 +263,3 @@ def _read_only(stored):
     array = stored.astype(np.float64)
     array.flags.writeable = False
     return array
-
-
-@lru_cache(maxsize=1)
-def _load(path):
-    """Read the whole file once: metadata, and a dict of arrays a sentence."""
-    again = (
-        "Write it again with `python tools/export_trained_attention.py`, or "
-        "take it from the book's repository."
-    )
-    if not path.is_file():
-        raise ValueError(f"{path} is missing. {again}")
-    try:
-        with zipfile.ZipFile(path) as archive:
-            if damaged := archive.testzip():
-                raise zipfile.BadZipFile(f"bad checksum in {damaged}")
-        with np.load(path, allow_pickle=False) as stored:
-            about = json.loads(str(stored["metadata"]))
-            arrays = [
-                {k: stored[f"{k}_{i:02}"] for k in _ARRAYS} | {"vectors": v}
-                for i, v in enumerate(stored["vectors"])
-            ]
-    except _DAMAGE as error:
-        raise ValueError(f"{path} is damaged ({error}). {again}") from error
-    return about, arrays

@@ -7,8 +7,9 @@ import json
 import os
 import sys
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 
 import matplotlib
 import numpy
@@ -157,7 +158,8 @@ def draw_states(explorables, progress=None, finished=None):
         for module, name, places in progress(chunks, len(chunks)):
             store(name, places.start, _draw_chunk(module, name, places))
         return drawn
-    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+    spawn = get_context("spawn")
+    with ProcessPoolExecutor(workers, spawn, _end_with_parent) as pool:
         futures = {pool.submit(_draw_chunk, *c): c for c in chunks}
         try:
             for future in progress(as_completed(futures), len(chunks)):
@@ -167,6 +169,16 @@ def draw_states(explorables, progress=None, finished=None):
             pool.shutdown(cancel_futures=True)
             raise
     return drawn
+
+
+def _end_with_parent():
+    """Let a worker end when its build is killed: nobody else would tell it."""
+
+    def wait():
+        parent_process().join()
+        os._exit(1)
+
+    Thread(target=wait, daemon=True).start()
 
 
 def _draw_chunk(module, name, places):

@@ -71,7 +71,7 @@ def write_lite(root, pages, setting, target, stamp):
         _fill(stage, root, pages, setting)
         key = _key(stage)
         done = (target / "notebooks" / "index.html").is_file()
-        if done and stamp.is_file() and stamp.read_text("ascii") == key:
+        if done and stamp.is_file() and stamp.read_bytes() == key.encode():
             return False
         stamp.unlink(missing_ok=True)
         _run(stage)

@@ -7,6 +7,7 @@ of the pages, played from the same flipbooks.
 
 import hashlib
 import importlib.util
+import os
 import re
 import shutil
 from html import escape
@@ -73,7 +74,10 @@ def write_slides(app, error):
         key = _key(path, app.explorable_frames)
         if target.exists() and key in target.read_text("utf-8")[:2000]:
             continue
-        target.write_text(html(path, app.explorable_frames, key), "utf-8")
+        # whole or not at all: the key in its head must not vouch for a half
+        unfinished = target.with_suffix(".part")
+        unfinished.write_text(html(path, app.explorable_frames, key), "utf-8")
+        os.replace(unfinished, target)
 
 
 def copy_assets(site):

@@ -1,10 +1,11 @@
 """How much memory a text asks for, against what devices have."""
 
-import json
+from functools import lru_cache
 from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from utils import record_fields as must
 from utils.cost import cache_numbers, number_of_scores, parameters
 from utils.explore import Explorable, Slider
 from utils.explore.palette import GROUND, KEY, MUTED, OTHER, WEIGHT
@@ -14,10 +15,38 @@ from utils.figures.wording import counted, listed
 
 LENGTHS = tuple(2**power for power in range(7, 21))
 _DATA = Path(__file__).resolve().parents[3] / "book" / "data"
-DEVICES = tuple(json.loads((_DATA / "devices.json").read_text("utf-8")))
 _LOW, _HIGH = 1e4, 1e17
 _ROLES = (("scores", OTHER, "-"), ("K and V", KEY, "--"))
 _ROLES += (("parameters", MUTED, ":"),)
+
+
+@lru_cache
+def devices(path=_DATA / "devices.json"):
+    """Read what memories devices have, the smallest first.
+
+    Parameters
+    ----------
+    path : Path, optional
+
+    Returns
+    -------
+    tuple of dict
+        label, name, bytes (int), what and source of each.
+
+    Raises
+    ------
+    ValueError
+        If the file is missing or damaged: names it and what is wrong.
+    """
+    top = must.Place(path.name, "", {"devices": must.read(path)})
+    top.fields(devices=must.array)
+    for place in top.items("devices"):
+        place.fields(
+            **dict.fromkeys(("label", "name", "what"), must.text),
+            bytes=must.positive,
+            source=must.url,
+        )
+    return tuple(top.value["devices"])
 
 
 def sizes(N, d_model, num_heads, num_layers, bytes_per_number):
@@ -69,7 +98,7 @@ def draw_memory(N, d_model, num_heads, num_layers, bytes_per_number):
     ax.set_yticklabels(["10 KB", "1 MB", "1 GB", "1 TB", "1 PB"])
     ax.minorticks_off()
     ax.set_xlabel("tokens N (1K is 1,024)")
-    for device in DEVICES:
+    for device in devices():
         y = device["bytes"]
         ax.axhline(y, color=MUTED, lw=0.9, zorder=0.5)
         text = f"{in_bytes(y)}  {device['label']}"
@@ -97,7 +126,7 @@ def say_memory(N, d_model, num_heads, num_layers, bytes_per_number):
     """
     rest = (d_model, num_heads, num_layers, bytes_per_number)
     found = sizes(N, *rest)
-    fits = [d["name"] for d in DEVICES if d["bytes"] >= found["scores"]]
+    fits = [d["name"] for d in devices() if d["bytes"] >= found["scores"]]
     if not fits:
         verdict = "None of the devices could hold all the scores at once"
     else:
