@@ -1,5 +1,6 @@
 """Pictures and flipbooks: small, themed, and exact in every state."""
 
+import io
 import json
 import re
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
+from PIL import Image
 
 from utils.explore import flipbook, palette, picture
 
@@ -97,6 +99,88 @@ class TestPicture:
             ys = [float(y) for y in re.findall(r"[\d.]+ ([\d.]+)", path)]
             heights.append(max(ys) - min(ys))
         assert heights[1] / heights[0] == pytest.approx(3, abs=0.01)
+
+    def test_the_house_style_is_seen_in_the_picture(self):
+        """Colours by role, sizes of text and lines, no frame, no box."""
+
+        def paint(axes):
+            axes.plot([0, 1], [-1, 1], label="line")
+            axes.bar([0.5], [0.5], hatch="/", color=palette.WEIGHT)
+            axes.grid()
+            axes.set_title("title")
+            axes.set_xlabel("below")
+            axes.set_ylabel("beside")
+            axes.text(0.5, 0.5, "$x$ words")
+            axes.legend(title="legend")
+
+        with picture.house_style("test-style"):
+            figure = Figure()
+            paint(figure.subplots())
+            svg = picture.to_svg(figure, "test-style")
+
+        def role(name):
+            return re.escape(
+                f"var(--explore-{name}, {getattr(palette, name.upper())})"
+            )
+
+        def text(words, size, anchor=""):
+            found = re.search(
+                rf'<text [^>]*font-size="{size}"[^>]*{anchor}[^>]*'
+                rf'fill="{role("ink")}"[^>]*>{re.escape(words)}<',
+                svg,
+            )
+            assert found, words
+
+        assert 'viewBox="0 0 345.6 230.4"' in svg  # 4.8 by 3.2 inches
+        assert 'font-family="var(--explore-font, sans-serif)"' in svg
+        for words in ("−1.0", "below", "beside", "$x$ words", "line"):
+            text(words, "10px")
+        text("title", "10.5px", 'text-anchor="start"')
+        paths = re.findall(r"<path [^>]*>", svg)
+
+        def count(pattern):
+            return sum(bool(re.search(pattern, path)) for path in paths)
+
+        assert count(f'fill="{role("ground")}"') == 1  # the page's, no box
+        assert count('[^#]fill="none" />') == 1  # that of the axes
+        grid = f'stroke="{role("grid")}" stroke-width="0.8"'
+        assert count(grid) == 6 + 5
+        # two spines of four, and the mark of a tick on each axis
+        muted = f'stroke="{role("muted")}" stroke-width="0.8"'
+        assert count(muted) == 2 + 2
+        assert count(f'{muted} stroke-linejoin="miter"') == 2
+        assert count(f'stroke="{role("ink")}" stroke-width="2"') == 2
+        hatch = f'fill="{role("muted")}" stroke="{role("muted")}"'
+        assert count(hatch) == 1
+        order = [
+            svg.index(part)
+            for part in (
+                'stroke-width="0.8" stroke-linecap',
+                "url(#h",
+                'stroke-width="2"',
+            )
+        ]
+        assert order == sorted(order)  # the grid lies below all
+
+    def test_a_picture_of_pixels_has_the_grounds_colour_and_no_name(self):
+        with picture.house_style("test-pixels"):
+            figure = Figure(figsize=(1, 0.5))
+            data = picture.to_png(figure, "test-pixels")
+        assert b"Software" not in data
+        image = Image.open(io.BytesIO(data))
+        assert image.size == (160, 80)
+        assert image.getpixel((5, 5))[:3] == (0xFE, 0xFE, 0xFE)
+
+    def test_numbers_are_rounded_and_turns_by_nothing_left_out(self):
+        tidy = picture._tidy_value
+        assert tidy("M 0.125 -0.001 1.999 10.0 12") == "M 0.12 0 2 10 12"
+        assert tidy("1.5e-07") == "0"
+        assert tidy("translate(1.0 2) rotate(-0.0 3 4)") == "translate(1 2) "
+        assert tidy("rotate(-90 1.0 2)") == "rotate(-90 1 2)"
+        assert tidy("rotate(0 1.0 2)") == ""
+        assert tidy("#1b2430 #123456") == (
+            "var(--explore-ink, #1b2430) #123456"
+        )
 
     def test_what_is_not_a_picture_is_refused(self):
         with pytest.raises(ValueError, match="not a picture.*<svg"):
