@@ -176,3 +176,8 @@ def test_the_exponent_is_that_of_the_power():
         assert found == pytest.approx(power)
         assert type(found) is float
     assert roofline.exponent([1, 2], [5, 5]) == pytest.approx(0, abs=1e-12)
+
+
+def test_a_sheet_is_in_plain_units():
+    found = roofline._sheet("X", 2, 3.0, 5, 0.5)
+    assert found == Peaks("X", 2e12, 3e12, 16 * 5 * 0.5e9)
