@@ -6,6 +6,7 @@ is a number: making a mask takes it two seconds.
 
 import contextlib
 import re
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -380,3 +381,137 @@ def test_a_call_is_watched_once_more_after_it_is_prepared():
     assert found["memory_method"] == "profiler timeline"
     assert 8000 <= found["peak_bytes"] < 9000
     assert found["operator"] is None
+
+
+# --- cards, stood in for ---------------------------------------------------
+
+
+@pytest.fixture
+def card():
+    """A torch with a card, which notes what it is asked."""
+    did = []
+
+    def note(name, answer=None):
+        return lambda *args, **how: did.append((name, args, how)) or answer
+
+    fake = SimpleNamespace(
+        did=did,
+        int8="int8",
+        profiler=torch.profiler,
+        empty=note("empty", SimpleNamespace(zero_=note("zero_"))),
+        cuda=SimpleNamespace(
+            Event=note("Event", SimpleNamespace(record=note("record"))),
+            synchronize=note("synchronize"),
+            reset_peak_memory_stats=note("reset"),
+            memory_allocated=note("held", 30),
+            max_memory_allocated=note("most", 100),
+        ),
+        mps=SimpleNamespace(synchronize=note("mps synchronize")),
+    )
+
+    def machine(*device):
+        # the profiler itself imports torch: the real one again by then
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setitem(sys.modules, "torch", fake)
+            return TorchMachine(*device)
+
+    fake.machine = machine
+    return fake
+
+
+def test_a_card_has_its_own_clock_and_a_cache_to_be_emptied(card):
+    machine = card.machine("cuda")
+    assert (machine.device, machine.torch) == ("cuda", card)
+    size = ("empty", (2**28,), {"dtype": "int8", "device": "cuda"})
+    assert card.did == [size]
+    machine.prepare()
+    assert card.did[1:] == [("zero_", (), {})]
+    machine.clock.mark()
+    assert card.did[2:] == [
+        ("Event", (), {"enable_timing": True}),
+        ("record", (), {}),
+    ]
+    machine.clock.synchronize()
+    assert card.did[-1] == ("synchronize", (), {})
+    assert machine.clock.name == "device events"
+
+
+def test_the_memory_of_a_card_is_asked_of_the_card(card):
+    machine = card.machine("cuda")
+    del card.did[:]
+    call = SimpleNamespace(
+        before=lambda: card.did.append("before"),
+        run=lambda: card.did.append("run"),
+    )
+    found = machine.observe(call)
+    assert found == {
+        "operator": None,
+        "peak_bytes": 70,
+        "memory_method": "max_memory_allocated",
+    }
+    did = [one if isinstance(one, str) else one[0] for one in card.did]
+    assert did == [
+        *("before", "run", "before", "synchronize", "reset", "held"),
+        *("run", "synchronize", "most"),
+    ]
+
+
+def test_a_chip_that_says_nothing_of_its_memory_is_unknown(card):
+    machine = card.machine("mps")
+    machine.clock.mark()
+    assert card.did == [("mps synchronize", (), {})]
+    assert machine.clock.name == "perf_counter_ns"
+    machine.prepare()
+    call = SimpleNamespace(before=lambda: None, run=lambda: None)
+    found = machine.observe(call)
+    assert (found["peak_bytes"], found["memory_method"]) == (None, None)
+
+
+def test_the_processor_waits_for_nobody_and_has_no_cache(card):
+    machine = card.machine()
+    machine.clock.mark()
+    machine.prepare()
+    assert machine.device == "cpu"
+    assert card.did == []
+
+
+def test_only_the_processors_memory_is_profiled(monkeypatch):
+    asked = []
+    real = torch.profiler.profile
+
+    def profile(**how):
+        asked.append(how)
+        return real(**how)
+
+    monkeypatch.setattr(torch.profiler, "profile", profile)
+    call = SimpleNamespace(before=lambda: None, run=lambda: None)
+    machine = TorchMachine()
+    machine.observe(call)
+    machine.device = "other"
+    machine.observe(call)
+    cpu = [torch.profiler.ProfilerActivity.CPU]
+    assert asked == [
+        {"activities": cpu, "profile_memory": True},
+        {"activities": cpu, "profile_memory": False},
+    ]
+
+
+def test_flex_is_compiled_anew_for_each_shape(monkeypatch):
+    did = []
+    compiler = SimpleNamespace(reset=lambda: did.append("reset"))
+    fake = SimpleNamespace(
+        compiler=compiler,
+        compile=lambda *args, **how: did.append((args, how)) or "compiled",
+    )
+    monkeypatch.setattr(timing.shutil, "which", {"c++": "/bin/c++"}.get)
+    machine = TorchMachine()
+    machine.torch = fake
+    module, compiled = machine.flex()
+    from torch.nn.attention import flex_attention
+
+    assert (module, compiled) == (flex_attention, "compiled")
+    given = ((flex_attention.flex_attention,), {"dynamic": False})
+    assert did == ["reset", given]
+    machine.device = "cuda"
+    monkeypatch.setattr(timing.shutil, "which", lambda name: None)
+    assert machine.flex()[1] == "compiled"
