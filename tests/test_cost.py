@@ -72,6 +72,22 @@ def test_numpy_agrees_about_the_bytes(name):
         assert cost.BYTES_PER_NUMBER[name] == np.dtype(name).itemsize
 
 
+def test_one_head_is_what_is_counted_unless_told():
+    """A width that two heads could not share tells."""
+    assert cost.number_of_scores(3) == 9
+    assert cost.cache_numbers(5, 3) == 2 * 5 * 3
+    assert cost.parameters(3) == 4 * 3 * 3 + 4 * 3
+    assert cost.parameters(3, biases=False) == 4 * 3 * 3
+    assert cost.decoding_step(5, 3) == (2 * 5 * 3, 2 * 5 * 3)
+
+
+def test_the_loops_stand_rows_far_apart():
+    """Each row's own maximum is taken off: of all, exp would give 0."""
+    Q, K = np.array([[1e3], [-1e3]]), np.array([[1.0], [1.0]])
+    output, *_ = cost.counted_attention(Q, K, [[1.0], [3.0]])
+    np.testing.assert_array_equal(output, [[2.0], [2.0]])
+
+
 @pytest.mark.parametrize(
     ("call", "says"),
     [

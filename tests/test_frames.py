@@ -1,14 +1,18 @@
 """Frames are drawn once, kept whole, and drawn again when code changes."""
 
+import hashlib
 import json
 import os
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
+import matplotlib
+import numpy
 import pytest
 
-from utils.explore import find, frames
+from utils.explore import find, flipbook, frames
 
 MODULE = """
 from matplotlib.figure import Figure
@@ -191,3 +195,159 @@ def test_the_key_covers_all_of_ours_that_the_module_imports(make):
         "picture.py",
         "palette.py",
     } <= names
+
+
+# --- each step, to the letter ----------------------------------------------
+
+
+def test_the_key_is_of_all_that_a_picture_depends_on(make, tmp_path):
+    item = make("test-frames-digest", states=6)
+    extra = tmp_path / "extra.csv"
+    extra.write_text("1,2", "utf-8")
+    item.reads = lambda: [extra]
+    root = Path(frames.__file__).resolve().parents[2]
+    digest = hashlib.sha256()
+    sources = sorted(frames._sources(item.module))
+    for path in [*sources, *frames.data_files(root), extra]:
+        digest.update(path.name.encode() + path.read_bytes())
+    digest.update(
+        f"{item.name}{item.states()!r}{matplotlib.__version__}"
+        f"{numpy.__version__}".encode()
+    )
+    assert frames.key(item) == digest.hexdigest()[:16]
+
+
+def test_the_data_of_a_figure_are_json_and_arrays_at_any_depth(tmp_path):
+    for name in ("b.json", "a/c.npz", "a/note.md", "d.json.part"):
+        path = tmp_path / "book" / "data" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x", "utf-8")
+    (tmp_path / "book" / "other.json").write_text("x", "utf-8")
+    below = tmp_path / "book" / "data"
+    found = [p.relative_to(below) for p in frames.data_files(tmp_path)]
+    assert [path.as_posix() for path in found] == ["a/c.npz", "b.json"]
+
+
+def test_what_is_kept_is_read_only_under_its_key(tmp_path):
+    cache = tmp_path / "a" / "cache"
+    kept = frames.Frames("<svg/>", "é.", "script", "key1")
+    frames._write(cache, "one", kept)
+    frames._write(cache, "one", kept)  # the folder is there already
+    assert [path.name for path in cache.iterdir()] == ["one.json"]
+    stored = json.loads((cache / "one.json").read_text("utf-8"))
+    body = {"svg": "<svg/>", "sentence": "é.", "script": "script"}
+    body["key"] = "key1"
+    text = json.dumps(body, sort_keys=True).encode()
+    assert stored == {
+        "key": "key1",
+        "sha256": hashlib.sha256(text).hexdigest(),
+        "frames": body,
+    }
+    assert vars(frames._read(cache, "one", "key1")) == body
+    assert frames._read(cache, "one", "key2") is None
+    assert frames._read(cache, "other", "key1") is None
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "null", "{}", '{"frames": 1}'])
+def test_what_is_torn_is_as_good_as_absent(tmp_path, text):
+    (tmp_path / "one.json").write_text(text, "utf-8")
+    assert frames._read(tmp_path, "one", "key") is None
+
+
+@pytest.mark.parametrize("cores", [1, None])
+def test_one_core_draws_here_in_chunks_of_sixteen(make, monkeypatch, cores):
+    few = make("test-frames-a", states=17)
+    more = make("test-frames-b", states=6)
+    monkeypatch.setattr(os, "cpu_count", lambda: cores)
+    asked, done, drew = [], [], []
+    real = frames._draw_chunk
+
+    def draw_chunk(module, name, places):
+        drew.append((name, list(places)[0], len(list(places))))
+        return real(module, name, places)
+
+    def progress(chunks, total):
+        asked.append((list(chunks), total))
+        return asked[0][0]
+
+    monkeypatch.setattr(frames, "_draw_chunk", draw_chunk)
+    drawn = frames.draw_states(
+        [few, more], progress, lambda item, pairs: done.append((item, pairs))
+    )
+    first, second = few.name, more.name
+    assert asked == [
+        (
+            [
+                ("test_frames_a", first, range(0, 16)),
+                ("test_frames_a", first, range(16, 32)),
+                ("test_frames_b", second, range(0, 16)),
+            ],
+            3,
+        )
+    ]
+    assert drew == [(first, 0, 16), (first, 16, 16), (second, 0, 16)]
+    assert list(drawn) == [first, second]
+    assert done == [(few, drawn[first]), (more, drawn[second])]
+    for item in (few, more):
+        pairs = [(item.svg(**s), item.sentence(**s)) for s in item.states()]
+        assert drawn[item.name] == pairs
+
+
+def test_nothing_to_draw_asks_for_no_worker(monkeypatch):
+    monkeypatch.setattr(frames, "ProcessPoolExecutor", None)
+    assert frames.draw_states([]) == {}
+
+
+def test_only_what_is_new_is_drawn(make, tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    old = make("test-frames-old", states=6)
+    frames.draw_all([old], tmp_path)
+    new = make("test-frames-new", states=6)
+    asked = []
+    real = frames.draw_states
+
+    def draw_states(items, *rest):
+        asked.append(items)
+        return real(items, *rest)
+
+    monkeypatch.setattr(frames, "draw_states", draw_states)
+    found = frames.draw_all([old, new], tmp_path)
+    assert asked == [[new]]
+    assert list(found) == [old.name, new.name]
+    for item in (old, new):
+        kept = found[item.name]
+        assert kept.svg == item.svg(**item.start())
+        assert kept.sentence == "x is 5."
+        assert kept.key == frames.key(item)
+        svgs = [item.svg(**state) for state in item.states()]
+        book = flipbook.build(svgs, 5).as_dict()
+        said = [f"x is {x}." for x in range(6)]
+        assert kept.script == flipbook.script(item.name, book, said)
+
+
+def test_sources_are_found_as_deep_as_imports_go(make, tmp_path):
+    item = make("test-frames-deep")
+    names = {path.name for path in frames._sources(item.module)}
+    assert {"test_frames_deep.py", "slider.py", "trained.py"} <= names
+    assert "pyplot.py" not in names
+    assert frames._sources("nowhere_at_all") == set()
+
+
+@pytest.mark.parametrize("name", ["nowhere_at_all", "nowhere.at.all", ""])
+def test_a_module_that_is_not_there_has_no_file(name):
+    assert frames._file_of(name) is None
+
+
+def test_the_file_of_a_module_is_found_without_importing_it():
+    sys.modules.pop("this", None)
+    assert frames._file_of("this").name == "this.py"
+    assert "this" not in sys.modules
+    assert frames._file_of("sys") == Path("built-in")
+
+
+def test_ours_are_followed_and_names_taken_from_them(tmp_path):
+    path = tmp_path / "a.py"
+    text = "import numpy\nimport utils\nfrom utils.a import b\nimport utilsx"
+    path.write_text(text, "utf-8")
+    found = list(frames._imports(path))
+    assert sorted(found) == ["utils", "utils.a", "utils.a.b"]

@@ -1,15 +1,17 @@
 """The explorable in a kernel: every move redraws, every error is shown."""
 
+import base64
 import gc
 import html
 import re
+from types import SimpleNamespace
 
 import ipywidgets
 import matplotlib.pyplot
 import pytest
 from matplotlib.figure import Figure
 
-from utils.explore import Explorable, Slider, live, stored
+from utils.explore import Explorable, Slider, live, palette, stored
 
 
 def draw(temperature, word):
@@ -143,3 +145,123 @@ def test_a_checkbox_is_a_checkbox():
     assert isinstance(shown.controls["scaled"], ipywidgets.Checkbox)
     shown.controls["scaled"].value = False
     assert ">off 1.00</text>" in shown.picture.value
+
+
+def test_the_controls_are_as_wide_as_their_longest_label(shown):
+    for name, label in (("temperature", "how hot"), ("word", "word")):
+        control = shown.controls[name]
+        assert control.description == label
+        assert control.style.description_width == "4.4em"  # 0.55 * 7 + 0.5
+        assert {
+            key: getattr(control.layout, key)
+            for key in ("width", "max_width", "height", "flex_flow")
+        } == {
+            "width": "36em",
+            "max_width": "100%",
+            "height": "auto",
+            "flex_flow": "row wrap",
+        }
+
+
+def test_a_control_starts_where_the_slider_does():
+    item = Explorable(
+        "test-live-starts",
+        lambda **values: Figure(figsize=(1, 1)),
+        str,
+        Slider("x", [1, 2], 2),
+        Slider("word", ["a", "b"], "b"),
+        Slider("on", [False, True], True),
+        Slider("token", {1: [5], 2: [6, 7]}, {2: 7}, given="x"),
+    )
+    controls = live.LiveExplorable(item).controls
+    kinds = [type(control) for control in controls.values()]
+    assert kinds == [
+        ipywidgets.SelectionSlider,
+        ipywidgets.Dropdown,
+        ipywidgets.Checkbox,
+        ipywidgets.SelectionSlider,
+    ]
+    values = [control.value for control in controls.values()]
+    assert values == [2, "b", True, 7]
+    assert controls["on"].indent is False
+    assert controls["token"].options == (("6", 6), ("7", 7))
+
+
+def test_the_view_is_controls_picture_and_sentence_in_one_box(shown):
+    assert shown.box.children == (
+        *shown.controls.values(),
+        shown.picture,
+        shown.sentence,
+    )
+    assert shown.explorable is explorable
+
+
+def test_what_is_shown_is_this_html_and_no_other(shown):
+    sentence = "At temperature 1 the word is “one” &amp; no other."
+    svg = explorable.svg(temperature=1, word="one")
+    assert shown.picture.value == (
+        f"<style>{palette.css()}</style>"
+        '<figure class="explorable" style="max-width:36em;margin:0">'
+        f'<div role="img" aria-label="{sentence}">{svg}</div></figure>'
+    )
+    assert shown.sentence.value == (
+        '<div role="status" aria-live="polite" style="max-width:36em;'
+        f'line-height:1.5;margin-top:.5em">{sentence}</div>'
+    )
+
+
+def test_an_error_begins_in_the_readers_own_code(shown):
+    shown.controls["temperature"].value = 3
+    words = html.unescape(shown.picture.value)
+    assert words.count('  File "') == 1
+
+
+def test_an_error_is_shown_as_python_shows_it(shown):
+    shown.controls["temperature"].value = 3
+    words = html.unescape(shown.picture.value)
+    assert words.startswith(
+        '<pre role="alert">Traceback (most recent call last):\n  File "'
+    )
+    assert "test_live.py" in words
+    assert words.endswith("RuntimeError: this <state> cannot be drawn\n</pre>")
+    assert shown.sentence.value == ""
+
+
+def test_the_stored_figure_is_this_html_and_no_other():
+    state = explorable.start()
+    png = base64.b64encode(explorable.png(**state)).decode()
+    words = "At temperature 1 the word is “one” &amp; no other."
+    assert stored.mimebundle(explorable) == {
+        "text/plain": html.unescape(words),
+        "text/html": (
+            f'<figure data-explorable="test-live" data-module="{__name__}">'
+            f'<img alt="{words}" width="576" '
+            f'src="data:image/png;base64,{png}">'
+            f"<figcaption>{words}</figcaption></figure>"
+        ),
+    }
+
+
+def test_a_kernels_view_is_named_in_the_widgets_own_format(monkeypatch):
+    monkeypatch.setattr(live, "_in_a_kernel", lambda: True)
+    [(kind, view)] = live.mimebundle(explorable).items()
+    assert kind == "application/vnd.jupyter.widget-view+json"
+    assert re.fullmatch("[0-9a-f]{32}", view.pop("model_id"))
+    assert view == {"version_major": 2, "version_minor": 0}
+
+
+def test_a_figure_without_sliders_has_no_view(monkeypatch):
+    monkeypatch.setattr(live, "_in_a_kernel", lambda: True)
+    still = Explorable("test-live-still", lambda: Figure(), lambda: "Still.")
+    assert live.mimebundle(still) == {}
+
+
+@pytest.mark.parametrize("kernel", [None, object()])
+def test_a_kernel_is_what_ipython_says(monkeypatch, kernel):
+    import IPython
+
+    shell = SimpleNamespace(kernel=kernel)
+    monkeypatch.setattr(IPython, "get_ipython", lambda: shell)
+    assert live._in_a_kernel() is (kernel is not None)
+    monkeypatch.setattr(IPython, "get_ipython", SimpleNamespace)
+    assert live._in_a_kernel() is False  # a shell in a terminal has none

@@ -123,3 +123,132 @@ def test_without_sliders_there_are_no_controls():
     frames = Frames("<svg ></svg>", "Said.", "", "k")
     page = Reader(markup.figure_html(plain, frames, "x.js"))
     assert page.all("form") == page.all("script") == []
+
+
+def whole(name, *sliders):
+    """The HTML of a small figure, and what its script is told."""
+    item = Explorable(name, draw, lambda **values: "Said.", *sliders)
+    frames = Frames('<svg viewBox="0 0 1 1"><svg /></svg>', "Said.", "", "k")
+    html = markup.figure_html(item, frames, "x.js")
+    head, _, rest = html.partition('<script type="application/json">')
+    config, _, end = rest.partition("</script>")
+    return head, config and json.loads(config), end
+
+
+FRAME = """\
+<figure class="explorable" id="{name}"{moves} data-module="{module}">
+<div class="explorable-picture">\
+<svg role="img" aria-labelledby="{name}--said" \
+viewBox="0 0 1 1"><svg /></svg></div>
+{controls}<figcaption id="{name}--said" aria-live="polite">Said.</figcaption>
+"""
+FORM = """\
+<form class="explorable-controls" aria-label="{name}: controls" \
+autocomplete="off" hidden>
+{rows}
+<div class="explorable-buttons">\
+<button type="button" class="explorable-reset">Reset</button>\
+<button type="button" class="explorable-project" aria-pressed="false">\
+Project</button>\
+<button type="button" class="explorable-link">Copy link</button>\
+<span class="explorable-note" role="status"></span></div>
+</form>
+"""
+ROWS = [
+    '<div class="explorable-range"><label for="{name}-x">x</label>'
+    '<input type="range" id="{name}-x" name="x" min="0" max="2" step="1" '
+    'value="1" aria-valuetext="one"><output for="{name}-x">one</output>'
+    '<button type="button" class="explorable-play" data-plays="x" '
+    'data-beat="900">Play</button></div>',
+    '<div class="explorable-select"><label for="{name}-word">a word</label>'
+    '<select id="{name}-word" name="word"><option value="bank">bank</option>'
+    '<option value="river" selected>river</option></select></div>',
+    '<div class="explorable-checkbox">'
+    '<input type="checkbox" id="{name}-on" name="on" checked>'
+    '<label for="{name}-on">on</label></div>',
+    '<div class="explorable-checkbox">'
+    '<input type="checkbox" id="{name}-off" name="off">'
+    '<label for="{name}-off">off</label></div>',
+]
+
+
+def test_the_html_of_a_figure_is_what_the_page_needs_and_no_more():
+    name = "test-markup-whole"
+    head, config, end = whole(
+        name,
+        Slider("x", [0, 1, 2], 1, texts=["none", "one", "two"], play=True),
+        Slider("word", ["bank", "river"], "river", label="a word"),
+        Slider("on", [False, True], True),
+        Slider("off", [False, True]),
+    )
+    rows = "\n".join(ROWS).format(name=name)
+    controls = FORM.format(name=name, rows=rows)
+    known = {"name": name, "module": __name__, "moves": " data-moves"}
+    assert head == FRAME.format(controls=controls, **known)
+    assert end == "\n</figure>"
+    assert config == {
+        "script": "x.js",
+        "sliders": [
+            {
+                "name": "x",
+                "kind": "range",
+                "options": [["0", "none"], ["1", "one"], ["2", "two"]],
+            },
+            {
+                "name": "word",
+                "kind": "select",
+                "options": [["bank", "bank"], ["river", "river"]],
+            },
+            {
+                "name": "on",
+                "kind": "checkbox",
+                "options": [["off", "off"], ["on", "on"]],
+            },
+            {
+                "name": "off",
+                "kind": "checkbox",
+                "options": [["off", "off"], ["on", "on"]],
+            },
+        ],
+        "start": {"x": "1", "word": "river", "on": "on", "off": "off"},
+    }
+
+
+def test_a_figure_that_does_not_move_is_a_picture_and_its_sentence():
+    name = "test-markup-still-whole"
+    head, config, end = whole(name)
+    known = {"name": name, "module": __name__, "moves": "", "controls": ""}
+    assert head == FRAME.format(**known) + "</figure>"
+    assert (config, end) == ("", "")
+
+
+def test_a_slider_that_depends_has_a_table_for_each_value():
+    given = {1: [5], 2: [6, 7]}
+    _, config, _ = whole(
+        "test-markup-given",
+        Slider("layer", [1, 2], 2),
+        Slider("token", given, {2: 7}, given="layer"),
+    )
+    assert config["start"] == {"layer": "2", "token": "7"}
+    assert config["sliders"][1] == {
+        "name": "token",
+        "kind": "range",
+        "given": "layer",
+        "options": {"1": [["5", "5"]], "2": [["6", "6"], ["7", "7"]]},
+        "starts": {"1": "5", "2": "7"},
+    }
+
+
+def test_the_scripts_words_are_short_and_in_their_own_letters():
+    frames = Frames('<svg viewBox="0 0 1 1"></svg>', "", "", "k")
+    html = markup.figure_html(explorable, frames, "x.js?v=k")
+    assert '{"script":"x.js?v=k","sliders":[{"name":"layer",' in html
+    assert "שלום 🙂" in html.partition("application/json")[2]
+
+
+@pytest.mark.parametrize(
+    ("steps", "beat"),
+    [(2, 900), (13, 900), (14, 857), (80, 150), (81, 150), (1000, 150)],
+)
+def test_a_play_takes_twelve_seconds_if_it_can(steps, beat):
+    assert markup._beat(steps) == beat

@@ -1,5 +1,6 @@
 """Pictures and flipbooks: small, themed, and exact in every state."""
 
+import io
 import json
 import re
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
+from PIL import Image
 
 from utils.explore import flipbook, palette, picture
 
@@ -97,6 +99,88 @@ class TestPicture:
             ys = [float(y) for y in re.findall(r"[\d.]+ ([\d.]+)", path)]
             heights.append(max(ys) - min(ys))
         assert heights[1] / heights[0] == pytest.approx(3, abs=0.01)
+
+    def test_the_house_style_is_seen_in_the_picture(self):
+        """Colours by role, sizes of text and lines, no frame, no box."""
+
+        def paint(axes):
+            axes.plot([0, 1], [-1, 1], label="line")
+            axes.bar([0.5], [0.5], hatch="/", color=palette.WEIGHT)
+            axes.grid()
+            axes.set_title("title")
+            axes.set_xlabel("below")
+            axes.set_ylabel("beside")
+            axes.text(0.5, 0.5, "$x$ words")
+            axes.legend(title="legend")
+
+        with picture.house_style("test-style"):
+            figure = Figure()
+            paint(figure.subplots())
+            svg = picture.to_svg(figure, "test-style")
+
+        def role(name):
+            return re.escape(
+                f"var(--explore-{name}, {getattr(palette, name.upper())})"
+            )
+
+        def text(words, size, anchor=""):
+            found = re.search(
+                rf'<text [^>]*font-size="{size}"[^>]*{anchor}[^>]*'
+                rf'fill="{role("ink")}"[^>]*>{re.escape(words)}<',
+                svg,
+            )
+            assert found, words
+
+        assert 'viewBox="0 0 345.6 230.4"' in svg  # 4.8 by 3.2 inches
+        assert 'font-family="var(--explore-font, sans-serif)"' in svg
+        for words in ("−1.0", "below", "beside", "$x$ words", "line"):
+            text(words, "10px")
+        text("title", "10.5px", 'text-anchor="start"')
+        paths = re.findall(r"<path [^>]*>", svg)
+
+        def count(pattern):
+            return sum(bool(re.search(pattern, path)) for path in paths)
+
+        assert count(f'fill="{role("ground")}"') == 1  # the page's, no box
+        assert count('[^#]fill="none" />') == 1  # that of the axes
+        grid = f'stroke="{role("grid")}" stroke-width="0.8"'
+        assert count(grid) == 6 + 5
+        # two spines of four, and the mark of a tick on each axis
+        muted = f'stroke="{role("muted")}" stroke-width="0.8"'
+        assert count(muted) == 2 + 2
+        assert count(f'{muted} stroke-linejoin="miter"') == 2
+        assert count(f'stroke="{role("ink")}" stroke-width="2"') == 2
+        hatch = f'fill="{role("muted")}" stroke="{role("muted")}"'
+        assert count(hatch) == 1
+        order = [
+            svg.index(part)
+            for part in (
+                'stroke-width="0.8" stroke-linecap',
+                "url(#h",
+                'stroke-width="2"',
+            )
+        ]
+        assert order == sorted(order)  # the grid lies below all
+
+    def test_a_picture_of_pixels_has_the_grounds_colour_and_no_name(self):
+        with picture.house_style("test-pixels"):
+            figure = Figure(figsize=(1, 0.5))
+            data = picture.to_png(figure, "test-pixels")
+        assert b"Software" not in data
+        image = Image.open(io.BytesIO(data))
+        assert image.size == (160, 80)
+        assert image.getpixel((5, 5))[:3] == (0xFE, 0xFE, 0xFE)
+
+    def test_numbers_are_rounded_and_turns_by_nothing_left_out(self):
+        tidy = picture._tidy_value
+        assert tidy("M 0.125 -0.001 1.999 10.0 12") == "M 0.12 0 2 10 12"
+        assert tidy("1.5e-07") == "0"
+        assert tidy("translate(1.0 2) rotate(-0.0 3 4)") == "translate(1 2) "
+        assert tidy("rotate(-90 1.0 2)") == "rotate(-90 1 2)"
+        assert tidy("rotate(0 1.0 2)") == ""
+        assert tidy("#1b2430 #123456") == (
+            "var(--explore-ink, #1b2430) #123456"
+        )
 
     def test_what_is_not_a_picture_is_refused(self):
         with pytest.raises(ValueError, match="not a picture.*<svg"):
@@ -224,3 +308,149 @@ def test_any_pictures_play_back_exactly(bodies, base):
         for body in bodies
     ]
     assert_all_play_back(svgs, base % len(svgs))
+
+
+def small(body, **attributes):
+    said = "".join(f' {name}="{value}"' for name, value in attributes.items())
+    return f'<svg xmlns="{picture.SVG}"{said}>{body}</svg>'
+
+
+def slots(*svgs, base=0):
+    return flipbook.build(list(svgs), base).as_dict()
+
+
+class TestSlots:
+    """Which element, what of it, and which value in which state."""
+
+    def test_an_attribute_and_a_text_that_change_together(self):
+        book = slots(
+            small('<g/><text x="1">a</text>'),
+            small('<g/><text x="2">b</text>'),
+            small('<g/><text x="1">a</text>'),
+        )
+        assert book == {
+            "columns": [[0, 1, 0]],
+            "slots": [
+                [2, "x", 0, ["1", "2"]],
+                [2, "#text", 0, ["a", "b"]],
+            ],
+        }
+
+    def test_what_changes_apart_has_a_column_each(self):
+        book = slots(
+            small('<g y="1"/>', x="1"),
+            small('<g y="1"/>', x="2"),
+            small('<g y="2"/>', x="2"),
+        )
+        assert book == {
+            "columns": [[0, 1, 1], [0, 0, 1]],
+            "slots": [[0, "x", 0, ["1", "2"]], [1, "y", 1, ["1", "2"]]],
+        }
+
+    def test_an_attribute_that_is_absent_is_null(self):
+        book = slots(small("", x="1"), small(""))
+        assert book["slots"] == [[0, "x", 0, ["1", None]]]
+
+    def test_a_link_has_its_prefix(self):
+        link = f'<g xmlns:xlink="{picture.XLINK}" xlink:href="#{{}}"/>'
+        svgs = [small(link.format(name)) for name in "ab"]
+        book = slots(*svgs)
+        assert book["slots"] == [[1, "xlink:href", 0, ["#a", "#b"]]]
+        played = flipbook.apply(svgs[0], book, 1)
+        assert canonicalize(played) == canonicalize(svgs[1])
+
+    def test_the_shared_ends_stay_and_the_run_between_is_whole(self):
+        book = slots(
+            small('<g x="1"/><g/><path/><text>a</text>'),
+            small('<g x="2"/><path/><path/><path/><text>b</text>'),
+        )
+        ns = f'xmlns="{picture.SVG}"'
+        assert book == {
+            "columns": [[0, 1]],
+            "slots": [
+                [1, "x", 0, ["1", "2"]],
+                [
+                    0,
+                    "#children:1:2",
+                    0,
+                    [f"<g {ns} />", f"<path {ns} /><path {ns} />"],
+                ],
+                [4, "#text", 0, ["a", "b"]],
+            ],
+        }
+
+    def test_elements_are_counted_in_the_picture_that_stands_in_the_page(self):
+        first = small("<g/><text>a</text>")
+        second = small("<g/><path/><text>b</text>")
+        assert [slot[0] for slot in slots(first, second)["slots"]] == [0, 2]
+        both = slots(first, second, base=1)["slots"]
+        assert [slot[0] for slot in both] == [0, 3]
+
+    @pytest.mark.parametrize(
+        ("rows", "ends"),
+        [
+            (["abc", "abc"], (3, 0)),
+            (["abc", "axc"], (1, 1)),
+            (["ab", "aab"], (1, 1)),
+            (["aa", "aaa"], (2, 0)),
+            (["ba", "a"], (0, 1)),
+            (["", "a"], (0, 0)),
+            (["abc", "abd", "ab"], (2, 0)),
+            (["xab", "yab", "zzab"], (0, 2)),
+        ],
+    )
+    def test_the_shared_ends_of_rows(self, rows, ends):
+        assert flipbook._shared_ends(list(map(list, rows))) == ends
+
+    def test_an_attribute_that_goes_is_gone_and_comes_back(self):
+        svgs = [small("<g/>", x="1"), small("<g/>")]
+        book = slots(*svgs)
+        assert 'x="1"' not in flipbook.apply(svgs[0], book, 1)
+        book = slots(*svgs, base=1)
+        assert 'x="1"' in flipbook.apply(svgs[1], book, 0)
+
+    def test_a_script_is_this_text_and_no_other(self):
+        book = {"columns": [[0]], "slots": []}
+        said = 'é "q"\u2028\u2029'
+        assert flipbook.script("a-b", book, [said]) == (
+            'explore.register("a-b",{"columns":[[0]],"slots":[],'
+            '"sentences":["é \\"q\\"\\u2028\\u2029"]});\n'
+        )
+
+
+class TestTidy:
+    """What of matplotlib's SVG reaches the page, element by element."""
+
+    def tidy(self, text, referred=()):
+        root = picture.tree(text)
+        for element in root.iter():
+            picture._tidy(element, set(referred))
+        return picture.text_of(root)
+
+    def test_a_style_becomes_attributes_and_the_font_is_the_pages(self):
+        style = "fill : none; stroke:#d8dee5;font-family: X;;broken"
+        found = self.tidy(small("<g/>", style=style))
+        grid = "var(--explore-grid, #d8dee5)"
+        assert found == small("<g />", fill="none", stroke=grid)
+
+    def test_an_id_stays_if_something_refers_to_it(self):
+        svg = small('<g id="a"/><g id="b"/>')
+        assert self.tidy(svg, ["b"]) == small('<g /><g id="b" />')
+
+    def test_blanks_go_and_words_stay(self):
+        svg = small('\n <text x=" 1.004   2 ">a  b </text>\n <g>\n</g>\n')
+        assert self.tidy(svg) == small('<text x="1 2">a  b </text><g />')
+
+    def test_a_transform_by_nothing_goes(self):
+        svg = small('<g transform="rotate(-0 1 2)"/>')
+        assert self.tidy(svg) == small("<g />")
+        svg = small('<g transform="scale(2)"/>')
+        assert self.tidy(svg) == small('<g transform="scale(2)" />')
+
+    def test_the_licence_and_the_style_go_and_other_definitions_stay(self):
+        kept = "<defs><path /></defs><g />"
+        root = picture.tree(
+            small("<metadata>m</metadata><defs><style>s</style></defs>" + kept)
+        )
+        picture._drop_metadata(root)
+        assert picture.text_of(root) == small(kept)

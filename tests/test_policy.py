@@ -2,6 +2,8 @@
 
 import base64
 import hashlib
+import os
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,6 +16,7 @@ from tests.browse import (
     settings_of,
     site_pages,
 )
+from utils.explore import policy
 from utils.explore.policy import policy_of, with_policy
 
 HEAD = '<html><head><meta charset="utf-8" />\n<title>a</title></head>'
@@ -54,6 +57,98 @@ def test_it_stands_before_every_script_and_once():
 def test_a_page_without_a_character_set_is_refused():
     with pytest.raises(ValueError, match="no <meta charset> .*'<html><p>a"):
         with_policy("<html><p>a</p>")
+
+
+def test_a_policy_names_all_that_a_page_may_load():
+    own = "'self' file:"
+    assert policy_of("").split("; ") == [
+        "default-src 'none'",
+        f"script-src {own}",
+        f"style-src {own} 'unsafe-inline'",
+        f"img-src {own} data:",
+        f"font-src {own}",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        f"form-action {own}",
+    ]
+
+
+def test_the_policy_is_a_line_after_the_character_set():
+    tag = '<meta http-equiv="Content-Security-Policy" '
+    tag += f'content="{policy_of("")}">'
+    one_line = '<meta charset="utf-8"><title>a</title>'
+    assert with_policy(one_line) == (
+        f'<meta charset="utf-8">\n{tag}\n<title>a</title>'
+    )
+    assert with_policy('<meta charset="utf-8">\n<p>') == (
+        f'<meta charset="utf-8">\n{tag}\n<p>'
+    )
+
+
+def test_it_is_written_last_of_all():
+    connected = []
+    app = SimpleNamespace(
+        connect=lambda *args, **how: connected.append((args, how))
+    )
+    assert policy.setup(app) == {
+        "parallel_read_safe": True,
+        "parallel_write_safe": True,
+    }
+    asked = ("build-finished", policy.write_policies)
+    assert connected == [(asked, {"priority": 950})]
+
+
+@pytest.fixture
+def small_site(tmp_path):
+    pages = ("index.html", "book/one.html", "book/a/two.html")
+    for name in (*pages, "slides/deck.html", "book/plain.html"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(
+            HEAD + (INLINE if "plain" not in name else ""), "utf-8"
+        )
+    return tmp_path
+
+
+def test_pages_with_scripts_get_theirs_and_slides_none(small_site):
+    app = SimpleNamespace(
+        builder=SimpleNamespace(format="html"), outdir=str(small_site)
+    )
+    policy.write_policies(app, None)
+    guarded = sorted(
+        path.relative_to(small_site).as_posix()
+        for path in small_site.rglob("*.html")
+        if path.read_text("utf-8") == with_policy(HEAD + INLINE)
+    )
+    assert guarded == ["book/a/two.html", "book/one.html", "index.html"]
+    for name in ("slides/deck.html", "book/plain.html"):
+        text = (small_site / name).read_text("utf-8")
+        assert "Content-Security-Policy" not in text
+
+
+def test_a_page_that_has_its_own_is_not_written_again(small_site):
+    page = small_site / "index.html"
+    page.write_text(with_policy(HEAD + INLINE), "utf-8")
+    page.chmod(0o444)
+    os.utime(page, (0, 0))
+    app = SimpleNamespace(
+        builder=SimpleNamespace(format="html"), outdir=small_site
+    )
+    policy.write_policies(app, None)
+    assert page.stat().st_mtime == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "format"), [(OSError("no"), "html"), (None, "text")]
+)
+def test_nothing_is_written_after_an_error_or_for_text(
+    small_site, error, format
+):
+    app = SimpleNamespace(
+        builder=SimpleNamespace(format=format), outdir=small_site
+    )
+    policy.write_policies(app, error)
+    assert (small_site / "index.html").read_text("utf-8") == HEAD + INLINE
 
 
 @pytest.mark.parametrize("page", site_pages())

@@ -8,17 +8,17 @@ from utils.masks import causal_mask, sliding_window_mask
 from utils.sparse import first_tokens_mask, reached, strided_mask
 
 PATTERNS = {
-    "causal": causal_mask(12),
-    "window": sliding_window_mask(12, 3),
-    "strided": strided_mask(12, 3),
-    "first": first_tokens_mask(12, 3),
+    "causal": lambda: causal_mask(12),
+    "window": lambda: sliding_window_mask(12, 3),
+    "strided": lambda: strided_mask(12, 3),
+    "first": lambda: first_tokens_mask(12, 3),
 }
 
 
 @pytest.mark.parametrize("name", PATTERNS)
 @pytest.mark.parametrize("layers", [0, 1, 2, 4])
 def test_reach_is_what_a_change_of_one_token_really_moves(name, layers):
-    mask, rng = PATTERNS[name], np.random.default_rng(0)
+    mask, rng = PATTERNS[name](), np.random.default_rng(0)
     X = rng.normal(size=(12, 4))
     heard = np.zeros((12, 12), dtype=bool)
     for j in range(12):
@@ -45,6 +45,19 @@ def test_a_window_counts_the_token_itself():
     assert strided_mask(5, 3, 9).sum(axis=1).tolist() == [1, 2, 3, 3, 3]
 
 
+@pytest.mark.parametrize("window", [1, 2, 5])
+@pytest.mark.parametrize("stride", [1, 3, 20])
+def test_patterns_are_their_definitions(window, stride):
+    strided = strided_mask(12, window, stride)
+    first = first_tokens_mask(12, window, stride)
+    for i in range(12):
+        for j in range(12):
+            near = 0 <= i - j < window
+            far = j <= i and (i - j) % stride == 0
+            assert strided[i, j] == (near or far), (i, j)
+            assert first[i, j] == (near or (j <= i and j < stride)), (i, j)
+
+
 @pytest.mark.parametrize("root", [4, 8, 16])
 def test_a_stride_of_the_root_keeps_about_two_roots_a_query(root):
     mask = strided_mask(root**2, root)
@@ -54,7 +67,7 @@ def test_a_stride_of_the_root_keeps_about_two_roots_a_query(root):
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_nobody_sees_the_future_and_all_see_themselves(name):
-    mask = PATTERNS[name]
+    mask = PATTERNS[name]()
     assert not np.triu(mask, 1).any()
     assert mask.diagonal().all()
 

@@ -155,7 +155,10 @@ def number_of_scores(num_tokens, num_heads=1, num_layers=1):
     (1000000, 4000000)
     """
     N = count("num_tokens", num_tokens)
-    heads, layers = count("num_heads", num_heads), count("layers", num_layers)
+    heads, layers = (
+        count("num_heads", num_heads),
+        count("num_layers", num_layers),
+    )
     return N * N * heads * layers
 
 
