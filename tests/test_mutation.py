@@ -208,3 +208,12 @@ def test_modules_and_groups_have_names():
     assert mutate._modules("timed") == mutation_record.modules_of("timed")
     with pytest.raises(argparse.ArgumentTypeError, match="got 'mask'; the gr"):
         mutate._modules("mask")
+
+
+def test_the_name_of_a_codec_may_be_in_capitals_and_nothing_else():
+    same = mutation_record.same_everywhere
+    assert same('read("utf-8", "utf-8")', 'read("UTF-8", "utf-8")')
+    assert same('decode("ascii")', 'decode("ASCII")')
+    assert not same('read("utf-8")', 'read("utf-8")')
+    assert not same('read("utf-8")', 'READ("UTF-8")')
+    assert not same('read("utf-8", a)', 'read("UTF-8", b)')

@@ -106,7 +106,12 @@ def scores(found, explained, folder, sample=None):
             for mutant, v in mutants.items()
             if v not in mutation_record.NOT_TRIED | mutation_record.KILLED
         ]
-        open_ = [s for s in survivors if (module, *s[1:]) not in explained]
+        open_ = [
+            s
+            for s in survivors
+            if (module, *s[1:]) not in explained
+            and not mutation_record.same_everywhere(*s[2:])
+        ]
         counts[module] = {
             "sources": mutation_record.digest(module),
             "mutants": len(every),

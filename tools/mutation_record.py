@@ -17,6 +17,7 @@ __all__ = [
     "mutated_modules",
     "mutation_rows",
     "rows",
+    "same_everywhere",
     "store",
 ]
 
@@ -109,6 +110,26 @@ def explained(path=SURVIVORS):
         for entry in entries
         for becomes in entry["becomes"]
     }
+
+
+def same_everywhere(line, becomes, path=SURVIVORS):
+    """Whether a change is one of a word that means the same in any line.
+
+    Parameters
+    ----------
+    line, becomes : str
+    path : Path
+
+    Returns
+    -------
+    bool
+    """
+    words = tomllib.loads(path.read_text("utf-8"))["everywhere"]
+    return any(
+        word["becomes"] in becomes
+        and becomes.replace(word["becomes"], word["word"]) == line
+        for word in words
+    )
 
 
 def rows(counts, changed=()):
