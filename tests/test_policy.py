@@ -59,6 +59,13 @@ def test_a_page_without_a_character_set_is_refused():
         with_policy("<html><p>a</p>")
 
 
+def test_the_page_that_is_refused_is_shown_by_its_beginning():
+    page = "<html>" + "x" * 99
+    words = rf"\Ano <meta charset> in the page '{page[:60]}'\Z"
+    with pytest.raises(ValueError, match=words):
+        with_policy(page)
+
+
 def test_a_policy_names_all_that_a_page_may_load():
     own = "'self' file:"
     assert policy_of("").split("; ") == [

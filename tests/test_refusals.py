@@ -560,3 +560,40 @@ REFUSALS = [
 def test_a_refusal_is_whole(call, words):
     with pytest.raises(ValueError, match=rf"\A{re.escape(words)}\Z"):
         call()
+
+
+AGAIN = (
+    "Write it again with `python tools/export_trained_attention.py`, or take "
+    "it from the book's repository."
+)
+
+
+def test_trained_weights_that_are_missing_say_what_to_do(
+    tmp_path, monkeypatch
+):
+    path = tmp_path / "none.npz"
+    monkeypatch.setattr(trained, "PATH", path)
+    words = re.escape(f"{path} is missing. {AGAIN}")
+    with pytest.raises(ValueError, match=rf"\A{words}\Z"):
+        trained.sentences()
+
+
+def test_trained_weights_that_are_damaged_say_what_to_do(
+    tmp_path, monkeypatch
+):
+    path = tmp_path / "torn.npz"
+    path.write_bytes(b"PK")
+    monkeypatch.setattr(trained, "PATH", path)
+    words = re.escape(f"{path} is damaged (File is not a zip file). {AGAIN}")
+    with pytest.raises(ValueError, match=rf"\A{words}\Z"):
+        trained.sentences()
+
+
+def test_a_changed_byte_of_trained_weights_is_found(tmp_path, monkeypatch):
+    path = tmp_path / "changed.npz"
+    data = bytearray(trained.PATH.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    monkeypatch.setattr(trained, "PATH", path)
+    with pytest.raises(ValueError, match=r"\(bad checksum in \w+\.npy\)"):
+        trained.sentences()

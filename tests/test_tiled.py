@@ -165,3 +165,15 @@ def test_bad_input_is_named(call, says):
 
 def test_a_part_has_the_papers_letters():
     assert Part._fields == ("m", "l", "O")
+
+
+@pytest.mark.parametrize("tile", [2, 9])
+def test_a_mask_may_bring_axes_of_its_own(tile):
+    """Three masks for one text give three outputs."""
+    rng = np.random.default_rng(5)
+    Q, K, V = rng.normal(size=(3, 5, 4))
+    masks = rng.random((3, 5, 5)) < 0.6
+    output = attention_by_tiles(Q, K, V, masks, tile)
+    expected, _ = scaled_dot_product_attention(Q, K, V, masks)
+    assert output.shape == (3, 5, 4)
+    np.testing.assert_allclose(output, expected, rtol=0, atol=1e-12)

@@ -7,7 +7,8 @@
 The parts: page (slider move to picture, requests), bytes (explorables and
 pages); the same figure against lab (a live JupyterLab), lite (JupyterLite),
 panel (Panel's embedded states) and plotly (Plotly's frames); frames, build
-(the whole book, from nothing and unchanged), nbval. The site must have been
+(the whole book, from nothing and unchanged), nbval; mutation (as `make mutate`
+recorded it: that takes too long for here). The site must have been
 built (`make book`). Exit code 1 if something could not be measured; a budget
 that does not hold is said in the table.
 """
@@ -31,6 +32,7 @@ import bench_panel
 import bench_plotly
 import bench_record
 import bench_work
+import mutation_record
 from bench_table import Row, Unmeasured, render
 from processor import processor
 
@@ -38,9 +40,9 @@ __all__ = ["conditions", "header", "measure", "parts_of"]
 
 PARTS = (
     *("page", "bytes", "lab", "lite", "panel", "plotly"),
-    *("frames", "build", "nbval"),
+    *("frames", "build", "nbval", "mutation"),
 )
-NO_BROWSER = {"frames", "build", "nbval"}
+NO_BROWSER = {"frames", "build", "nbval", "mutation"}
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "_build" / "html"
 PEERS_SHOW = "softmax-temperature"  # the figure that the peers show too
@@ -187,6 +189,7 @@ def _measures(browser):
         "frames": bench_work.frames_rows,
         "build": lambda: bench_build.build_rows(ROOT),
         "nbval": lambda: bench_work.nbval_rows(ROOT),
+        "mutation": mutation_record.mutation_rows,
     }
 
 
