@@ -163,7 +163,7 @@ def test_a_build_that_is_killed_leaves_no_worker(tmp_path, root):
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     ) as build:
-        assert build.stdout.readline().strip() == b"drawing"
+        assert b"drawing" in build.stdout.readline()  # of one, or of both
         build.kill()
         build.communicate(timeout=60)
 

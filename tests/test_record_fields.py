@@ -102,6 +102,10 @@ PUBLISHED = {
 TEXT = ("must be a text that is not empty", ["", " ", None, 3])
 TABLE = ("must be a table", [None, [], "x"])
 ARRAY = ("must be a list", [None, {}, "x"])
+COUNTS = (
+    "must be a list of whole numbers from 0 on",
+    [None, {}, "x", [-1], [0.5], [True]],
+)
 TRUTH = ("must be true or false", [None, 0, "x"])
 ABOVE = ("must be a number above 0", [0, -1, math.inf, math.nan, True, "1"])
 FROM_0 = ("must be a number from 0 on", [-0.1, math.inf, None, False, "1"])
@@ -195,7 +199,7 @@ PLACES = {
         "tile": or_none(POSITIVE),
         "density": SHARE,
         "budget_bytes": or_none(POSITIVE),
-        "page_faults": or_none(ARRAY),
+        "page_faults": or_none(COUNTS),
         "samples_seconds": TIMES,
     },
     ("measured", "points[1].relative_error"): dict.fromkeys(

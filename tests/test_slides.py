@@ -382,6 +382,7 @@ class TestTheKeys:
         tab.keyboard.press("ArrowRight")
         assert tab.evaluate(PLACE) == place
         tab.locator(f"#{A_FIGURE} .explorable-project").click()
+        tab.locator("dialog").wait_for(state="detached")
         tab.keyboard.press("ArrowRight")
         assert tab.evaluate(PLACE) != place
 

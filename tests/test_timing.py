@@ -20,6 +20,7 @@ from utils.attention import scaled_dot_product_attention
 from utils.clocks import EventClock, HostClock
 from utils.masks import causal_mask
 from utils.measuring import Call, measure
+from utils.record_fields import Damaged
 from utils.record_writing import write
 from utils.timing import Shape, TorchMachine
 
@@ -542,7 +543,7 @@ def test_other_code_does_not_go_on_with_a_record(tmp_path, cpu, small):
     with pytest.raises(SystemExit, match="by other code"):
         measure_timing.record(cpu, path, 2, options(), small)
     path.write_text("{", "utf-8")
-    with pytest.raises(records.Damaged, match="not whole JSON"):
+    with pytest.raises(Damaged, match="not whole JSON"):
         measure_timing.record(cpu, path, 2, options(), small)
 
 
