@@ -37,7 +37,7 @@ GROUPS = {
     ),
     "recorded": (
         *("record_fields", "record_format", "record_writing", "records"),
-        *("roofline", "trained"),
+        *("roofline", "trained", "trained_file"),
     ),
     "timed": (
         *("busy", "clocks", "contestants", "measuring", "timing", "trace"),
@@ -45,7 +45,7 @@ GROUPS = {
     "explore": (
         *("explorable", "flipbook", "frames", "imports", "lean", "live"),
         *("markup", "page", "palette", "picture", "policy", "slider"),
-        "stored",
+        *("stored", "unfinished"),
     ),
 }
 TESTS = {
@@ -55,7 +55,7 @@ TESTS = {
     ),
     "recorded": (
         *("record_fields", "records", "records_read", "refusals"),
-        *("roofline", "trained"),
+        *("roofline", "trained", "trained_file"),
     ),
     "timed": (
         *("busy", "contestants", "measuring", "timing", "trace"),
