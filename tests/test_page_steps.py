@@ -13,7 +13,7 @@ import pytest
 from docutils import nodes
 from sphinx.errors import ExtensionError
 
-from utils.explore import find, frames, page, palette
+from utils.explore import find, frames, page, palette, unfinished
 
 MODULE = """
 from matplotlib.figure import Figure
@@ -299,3 +299,32 @@ def test_the_colours_of_a_picture_are_rules_for_both_themes():
             f"--explore-{role}:{pair[column]}"
             for role, pair in palette.COLOURS.items()
         ]
+
+
+def test_after_a_stopped_build_every_page_is_outdated(tmp_path):
+    def build(error=None):
+        app = App(tmp_path / "html")
+        unfinished.begin(app)
+        found = unfinished.find_outdated(app, app.env, set(), set(), set())
+        assert (tmp_path / "html.unfinished").exists()
+        unfinished.end(app, error)
+        return found
+
+    assert build() == []
+    assert build(error="no theme") == []
+    assert build() == ["book/one"]
+    assert build() == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_mark_is_made_first_and_taken_away_last(tmp_path):
+    app = App(tmp_path)
+    assert unfinished.setup(app) == {
+        "parallel_read_safe": True,
+        "parallel_write_safe": True,
+    }
+    assert app.did == [
+        ("connect", ("builder-inited", unfinished.begin), {}),
+        ("connect", ("env-get-outdated", unfinished.find_outdated), {}),
+        ("connect", ("build-finished", unfinished.end), {"priority": 999}),
+    ]

@@ -55,7 +55,7 @@ TESTS = {
     ),
     "recorded": (
         *("record_fields", "records", "records_read", "refusals"),
-        *("roofline", "trained", "trained_file"),
+        *("roofline", "trained"),
     ),
     "timed": (
         *("busy", "contestants", "measuring", "timing", "trace"),
