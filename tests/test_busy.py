@@ -27,7 +27,7 @@ def system(monkeypatch):
 
     def times():
         own = asked.own.pop(0)
-        return (own / 2, own / 4, own / 8, own / 8, 1e6)
+        return (own / 2, own / 4, own / 8, own / 8, 1e6 * own)
 
     monkeypatch.setattr(busy, "open", opened, raising=False)
     monkeypatch.setattr(busy.os, "times", times)
@@ -61,8 +61,8 @@ def test_a_look_at_once_divides_by_no_zero(system):
     assert (found["others_percent"], found["stolen_percent"]) == (0, 0)
 
 
-def test_a_few_ticks_are_a_share_of_themselves(system):
-    later = BEFORE.replace("100 20", "102 20")
+def test_one_tick_is_a_share_of_itself(system):
+    later = BEFORE.replace("100 20", "101 20")
     system.texts, system.own = [BEFORE, later], [1.0, 1.0]
     assert busy.Busy().so_far()["others_percent"] == 100
 

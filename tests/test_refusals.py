@@ -597,3 +597,16 @@ def test_a_changed_byte_of_trained_weights_is_found(tmp_path, monkeypatch):
     monkeypatch.setattr(trained, "PATH", path)
     with pytest.raises(ValueError, match=r"\(bad checksum in \w+\.npy\)"):
         trained.sentences()
+
+
+def test_an_output_past_the_largest_number_is_named():
+    """Weights that sum to 1 and a bit in the last place: some seeds do."""
+    values = np.full((7, 1), np.finfo(float).max)
+    said = set()
+    for seed in range(100):
+        K = np.random.default_rng(seed).normal(size=(7, 1))
+        try:
+            attention.scaled_dot_product_attention([[1.0]], K, values)
+        except ValueError as refusal:
+            said.add(str(refusal))
+    assert said == {"the output holds a number too large for float64"}

@@ -262,6 +262,46 @@ def test_how_busy_others_were_is_a_share():
         assert found is None
 
 
+# --- the clocks, to the last digit ------------------------------------------
+
+
+def test_the_host_waits_looks_and_counts_nanoseconds():
+    did, moments = [], iter([5, 2_000_000_005])
+    clock = HostClock(
+        lambda: did.append("waited"),
+        lambda: did.append("looked") or next(moments),
+    )
+    pair = clock.mark(), clock.mark()
+    assert did == ["waited", "looked"] * 2
+    assert pair == (5, 2_000_000_005)
+    assert clock.seconds([pair, (0, 1)]) == [2.0, 1e-9]
+
+
+def test_the_hosts_own_clock_goes_on():
+    clock = HostClock()
+    start = clock.mark()
+    assert clock.mark() >= start > 0
+
+
+def test_a_device_notes_moments_and_is_waited_for_once():
+    did = []
+
+    class Event:
+        def record(self):
+            did.append("record")
+
+        def elapsed_time(self, other):
+            did.append("asked")
+            return 250.0 if other is not self else 0.0
+
+    clock = EventClock(Event, lambda: did.append("waited"))
+    start, stop = clock.mark(), clock.mark()
+    assert did == ["record", "record"]
+    assert start is not stop
+    assert clock.seconds([(start, stop), (stop, stop)]) == [0.25, 0.0]
+    assert did[2:] == ["waited", "asked", "asked"]
+
+
 # --- the programs ----------------------------------------------------------
 
 
