@@ -193,3 +193,8 @@ class TestExplorable:
     def test_an_unknown_name_is_refused(self):
         with pytest.raises(ValueError, match="'nobody'"):
             find("nobody")
+
+
+def test_a_slider_without_a_label_has_its_name_in_words():
+    assert Slider("key_heads", [1, 2], 1).label == "key heads"
+    assert Slider("key_heads", [1, 2], 1, label="K_h").label == "K_h"

@@ -3,6 +3,7 @@
 import copy
 import json
 import os
+import tempfile
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from utils import records, roofline
 from utils.record_fields import Damaged
 from utils.record_format import EXPERIMENTS, validate
-from utils.record_writing import write
+from utils.record_writing import try_place, write
 
 FILES = sorted(records.FOLDER.glob("*.json"))
 ALL = records.load_all()
@@ -426,3 +427,23 @@ def test_every_experiment_is_in_the_record_or_said_to_be_left_out():
             found = {p.experiment for p in record.points}
             wanted = set(EXPERIMENTS) - {"tiles"}  # tools/measure_tiles.py's
             assert wanted <= found, record.name
+
+
+def test_a_place_is_tried_where_the_file_will_be(tmp_path, monkeypatch):
+    tried = []
+    real = tempfile.NamedTemporaryFile
+
+    def remembered(**how):
+        tried.append(how["dir"])
+        return real(**how)
+
+    monkeypatch.setattr(tempfile, "NamedTemporaryFile", remembered)
+    try_place(tmp_path / "new" / "mine.json")
+    assert tried == [tmp_path / "new"]
+    assert list((tmp_path / "new").iterdir()) == []
+
+
+def test_a_file_is_no_folder_to_write_into(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match="file"):
+        try_place(tmp_path / "file" / "mine.json")
