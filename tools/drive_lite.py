@@ -51,11 +51,17 @@ class Wall(http.server.BaseHTTPRequestHandler):
         """Say nothing."""
 
 
+class Server(http.server.ThreadingHTTPServer):
+    """With room for all that a browser asks for at once."""
+
+    request_queue_size = 128
+
+
 @contextlib.contextmanager
 def serving(handler, *arguments):
     """A server on a free port, with the list of what it was asked."""
     make = functools.partial(handler, **dict(arguments))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), make)
+    server = Server(("127.0.0.1", 0), make)
     server.asked, server.wrong = [], []
     server.url = f"http://localhost:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever)
