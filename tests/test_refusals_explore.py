@@ -97,8 +97,16 @@ EXPLORABLES = [
     ),
     (
         lambda: Explorable("test-bad", draw, say, Slider("a", range(1001))),
-        "explorable 'test-bad' has 1001 states; 1000 at most, so that the "
-        "page stays light: give a slider fewer values",
+        "explorable 'test-bad' has more than 1000 states, and the page would "
+        "not stay light: give a slider fewer values",
+    ),
+    (
+        # a thousand million: refused before they are built
+        lambda: Explorable(
+            "test-bad", draw, say, *(Slider(n, range(1000)) for n in "abc")
+        ),
+        "explorable 'test-bad' has more than 1000 states, and the page would "
+        "not stay light: give a slider fewer values",
     ),
     (
         lambda: Explorable("test-bad", draw, say, "a"),

@@ -1,6 +1,7 @@
 """One Python figure with sliders: live in a kernel, moving on the page."""
 
 import re
+from itertools import islice
 
 from matplotlib.figure import Figure
 
@@ -61,9 +62,8 @@ class Explorable:
         self._states = tuple(self._every_state())
         if len(self._states) > MOST_STATES:
             raise ValueError(
-                f"explorable {name!r} has {len(self._states)} states; "
-                f"{MOST_STATES} at most, so that the page stays light: give "
-                "a slider fewer values"
+                f"explorable {name!r} has more than {MOST_STATES} states, "
+                "and the page would not stay light: give a slider fewer values"
             )
         self._index = {
             self._key(state): i for i, state in enumerate(self._states)
@@ -190,13 +190,13 @@ class Explorable:
     def _every_state(self):
         states = [{}]
         for slider in self.sliders:
-            states = [
+            more = (
                 {**state, slider.name: value}
                 for state in states
                 for value in slider.values(state.get(slider.given))
-            ]
-            if len(states) > 1_000_000:
-                break  # far too many: let the count above say so
+            )
+            # one too many is enough to refuse: no slider makes them fewer
+            states = list(islice(more, MOST_STATES + 1))
         return states
 
     def _key(self, values):
