@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 import new_chapter
-from refresh_notebooks import canonical
+from canonical_notebook import canonical
 from tests.browse import caption, load
 from tests.conftest import ROOT, Notebook
 from tests.git import NOT_IGNORED, listed

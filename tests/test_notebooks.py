@@ -17,7 +17,7 @@ import pytest
 import yaml
 from PIL import Image
 
-from refresh_notebooks import canonical
+from canonical_notebook import canonical
 from utils.explore import find
 
 MOST_LINES, MOST_COLUMNS = 12, 79

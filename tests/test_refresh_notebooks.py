@@ -5,7 +5,8 @@ import json
 import pytest
 
 import refresh_notebooks
-from refresh_notebooks import Refused, canonical, refresh
+from canonical_notebook import Refused, canonical
+from refresh_notebooks import refresh
 
 
 def code(source, outputs=(), tags=None, **more):

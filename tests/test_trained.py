@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import trained_encoder
 from utils import trained
 from utils.attention import attention_weights
 
@@ -424,10 +425,11 @@ def fresh(tmp_path_factory):
     """Run the export as a reader would, on a machine without torch."""
     path = tmp_path_factory.mktemp("export") / "fresh.npz"
     code = (
-        "import runpy, sys; "
+        "import os, runpy, sys; "
         "unwanted = 'torch', 'transformers', 'sentence_transformers'; "
         "sys.modules.update(dict.fromkeys(unwanted)); "
         "sys.argv = sys.argv[1:]; "
+        "sys.path[0] = os.path.dirname(sys.argv[0]); "
         "runpy.run_path(sys.argv[0], run_name='__main__')"
     )
     done = run("-c", code, TOOL, "--out", path)
@@ -471,10 +473,10 @@ def test_the_forward_pass_is_that_of_another_implementation(fresh):
     )
     from safetensors.numpy import load_file
 
-    tool = load_tool()
-    model, _ = tool.find_model()
+    model, _ = trained_encoder.find_model()
     ids = [101, 1996, 2924, 4844, 1996, 5414, 1012, 102]
-    ours = tool.encode(load_file(model / "model.safetensors"), ids)
+    tensors = load_file(model / "model.safetensors")
+    ours = trained_encoder.encode(tensors, ids)
     path = fresh.with_name("reference.npz")
     done = subprocess.run(
         [sys.executable, "-c", code, str(model), str(ids), str(path)],
@@ -542,7 +544,7 @@ def test_a_missing_package_is_one_sentence_and_exit_code_2(
     monkeypatch, capsys
 ):
     tool = load_tool()
-    monkeypatch.setattr(tool, "PACKAGE", "no-such-package")
+    monkeypatch.setattr(trained_encoder, "PACKAGE", "no-such-package")
     assert tool.main([]) == 2
     said = capsys.readouterr()
     assert said.out == ""

@@ -27,6 +27,7 @@ from pathlib import Path
 import bench_build
 import bench_lab
 import bench_lite
+import bench_moves
 import bench_page
 import bench_panel
 import bench_plotly
@@ -121,7 +122,7 @@ def conditions(browser=None):
         "python": platform.python_version(),
         "versions": {name: v for name, v in versions.items() if v},
         "chromium": browser and browser.version,
-        "clock_ms": browser and round(bench_page.clock_step(browser), 4),
+        "clock_ms": browser and round(bench_moves.clock_step(browser), 4),
         "load": round(os.getloadavg()[0], 1) if has_load else None,
     }
 
@@ -180,7 +181,7 @@ def _measures(browser):
         return lambda: rows(browser, SITE, *where, _peers_figure())
 
     return {
-        "page": lambda: bench_page.move_rows(browser, SITE),
+        "page": lambda: bench_moves.move_rows(browser, SITE),
         "bytes": lambda: bench_page.bytes_rows(browser, SITE),
         "lab": beside(bench_lab.lab_rows, ROOT),
         "lite": beside(bench_lite.lite_rows, ROOT),

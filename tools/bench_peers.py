@@ -6,13 +6,8 @@ is the same browser's work for all. Bytes are gzipped, as servers send them.
 
 from dataclasses import dataclass
 
-from bench_page import (
-    explorable_bytes,
-    file_of,
-    opened,
-    pages_of,
-    time_moves,
-)
+from bench_moves import time_moves
+from bench_page import explorable_bytes, file_of, opened, pages_of
 from bench_table import Row, Unmeasured, at_least, gzipped, kilobytes, spread
 
 __all__ = ["Showing", "on_page", "peer_rows", "time_presses", "weigh"]

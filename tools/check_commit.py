@@ -15,7 +15,7 @@ import re
 import sys
 from pathlib import Path
 
-from refresh_notebooks import Refused, canonical
+from canonical_notebook import Refused, canonical
 
 __all__ = ["notebook_faults", "size_faults", "text_faults"]
 

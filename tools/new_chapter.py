@@ -18,7 +18,7 @@ import re
 import sys
 from pathlib import Path
 
-from refresh_notebooks import canonical
+from canonical_notebook import canonical
 
 __all__ = ["next_number", "planned", "write"]
 
