@@ -219,7 +219,7 @@ def row_by_hand(filler, number, blocked):
     fits = {
         "−∞, plain formula": False,
         "−1e9": ends[number] <= -1e9,
-        "the smallest float": True,
+        "the most negative float": True,
     }[filler]
     return [0.25 if fits else math.nan] * 4
 

@@ -39,7 +39,7 @@ def test_the_words_stand_on_the_page_that_is_named(built_site, title):
 def test_the_line_stands_once_in_the_file_that_is_named(title):
     text = FENCED[title]
     (line,) = re.findall(r"^```\w+\n(.+)\n```$", text, re.MULTILINE)
-    file = FILE.findall(plain(text))[-1]
+    file = FILE.findall(plain(text.split("```")[0]))[-1]
     lines = (ROOT / file).read_text("utf-8").split("\n")
     lines = [one.strip() for one in lines]
     assert lines.count(line) == 1, f"{line} in {file}"

@@ -79,7 +79,7 @@ def _of_nan(right, array):
     word = "NaN" if np.isnan(array[place]) else "infinite"
     return [
         f"It is {word} at {place}, where {right[place]:.4g} is right. "
-        "Dividing 0 by 0, and inf by inf, gives NaN."
+        "0 / 0, inf / inf and inf - inf all give NaN."
     ]
 
 

@@ -57,7 +57,7 @@ SOFTMAX = Task(
         Mutant(
             "softmax twice",
             lambda scores: plain(plain(scores, -1), -1),
-            "Your weights are almost uniform",
+            "No weight of yours is e times another of its row",
             "softmax was taken of weights, not of scores",
             "Weights differ by less than 1, and softmax turns that into "
             "ratios below e.",

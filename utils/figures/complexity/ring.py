@@ -97,10 +97,10 @@ def say_ring(num_ranks, mask, turn):
     """Say who holds what, and how many have work.
 
     >>> say_ring(2, "causal", 2)[:48]
-    'Turn 2 of 2, causal mask: machine 0 holds the ke'
+    'Turn 2 of 2, causal mask: machine 0 holds keys a'
     """
     places = [
-        f"machine {rank} holds the keys and values of "
+        f"machine {rank} holds keys and values of piece "
         f"{held(rank, turn - 1, num_ranks)}"
         for rank in range(num_ranks)
     ]

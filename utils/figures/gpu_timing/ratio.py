@@ -80,7 +80,8 @@ def noise(record):
     Returns
     -------
     (float, float)
-        The least and the greatest of the ratios of medians.
+        The ratio of medians that is furthest from 1, and its inverse, the
+        smaller first: which of two equal runs stands on top is chance.
     """
     again = record.select(clock="again", status="ok", contestant="flash")
     found = []
@@ -89,7 +90,8 @@ def noise(record):
             group=point.group, contestant="flash", clock="right"
         )
         found.append(paired(point, first).median)
-    return min(found), max(found)
+    widest = max(*found, *(1 / one for one in found))
+    return 1 / widest, widest
 
 
 def draw_ratio(mask, direction, N, device=None):
@@ -184,8 +186,8 @@ def say_ratio(mask, direction, N, device=None):
     )
     return (
         f"{shown_case(mask, direction).capitalize()}, {N:,} tokens. "
-        f"{name}: flash is {listed(ours)}. {told} Flash against itself gave "
-        f"{low:.2f} to {high:.2f}."
+        f"{name}: flash is {listed(ours)}. {told} Flash against itself, "
+        f"either way up, gave {low:.2f} to {high:.2f}."
     )
 
 

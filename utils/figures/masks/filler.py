@@ -17,7 +17,7 @@ FILLERS = (
     "−∞, plain formula",
     "−∞, the book’s helper",
     "−1e9",
-    "the smallest float",
+    "the most negative float",
     "0, after softmax",
 )
 

@@ -105,7 +105,7 @@ def say_turn(query_length, angle):
     return (
         f"A query of length {query_length:g} at {angle}° gives the weights "
         f"{named(TOKENS, weights)}. The output is ({x}, {y}), inside the "
-        "shape that the values span."
+        "convex hull of the values."
     )
 
 
