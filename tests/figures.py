@@ -1,4 +1,4 @@
-"""What the tests of figures share: the explorables, their states, a drawing.
+"""What the tests of figures share: explorables, states, what is printed.
 
 Every `Explorable` of `utils/figures/` is found by itself, so that the
 promises of `tests/test_figures.py` hold for a new chapter too.
@@ -53,3 +53,16 @@ def draw(explorable, state):
 def texts(axes):
     """What is written in an axes, in the order drawn."""
     return [text.get_text() for text in axes.texts]
+
+
+def shown(weights):
+    """Weights as the book prints them in a figure."""
+    return [
+        "<0.001" if w < 0.0005 else ">0.999" if w > 0.9995 else f"{w:.3f}"
+        for w in weights
+    ]
+
+
+def number(text):
+    """A number that a figure or a sentence prints, with its true minus."""
+    return float(text.replace("−", "-"))

@@ -168,6 +168,12 @@ def test_the_pythons_that_are_promised_are_those_that_are_tried():
     for step in jobs["test"]["steps"]:
         tried |= {step.get("with", {}).get("python-version")} - {None}
     assert tried == promised
+    asked = [
+        step["with"]["python-version"]
+        for step in jobs["readers"]["steps"]
+        if "setup-python" in step.get("uses", "")
+    ]
+    assert asked == ["${{ matrix.python }}"]
     steps = [step.get("run") for step in jobs["readers"]["steps"]]
     assert "make book" in steps
 

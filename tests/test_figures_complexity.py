@@ -1,6 +1,7 @@
 """The pictures on cost show what the ground floor counts."""
 
 import itertools
+import json
 import re
 
 import numpy as np
@@ -45,6 +46,33 @@ def test_the_devices_have_names_memories_and_sources():
 def test_a_damaged_list_of_devices_is_named(text, message, tmp_path):
     path = tmp_path / "mine.json"
     path.write_text(text, "utf-8")
+    with pytest.raises(ValueError, match=message):
+        devices(path)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("label", "", "must be a text"),
+        ("name", None, "must be a text"),
+        ("what", 1, "must be a text"),
+        ("bytes", 0, "must be a whole number from 1 on"),
+        ("source", "a book", "must be an https:// address"),
+    ],
+)
+def test_a_device_says_all_that_the_picture_needs(
+    field, value, words, tmp_path
+):
+    device = dict.fromkeys(("label", "name", "what"), "a")
+    device |= {"bytes": 1, "source": "https://example.org"}
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps([device]), "utf-8")
+    assert devices(path) == (device,)
+    path = tmp_path / "wrong.json"
+    path.write_text(json.dumps([{**device, field: value}]), "utf-8")
+    message = (
+        rf"wrong.json: devices\[0\].{field} {words}.*, received {value!r}"
+    )
     with pytest.raises(ValueError, match=message):
         devices(path)
 

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 
-from tests.figures import draw, states, texts
+from tests.figures import draw, number, states, texts
 from utils.attention import scaled_dot_product_attention
 from utils.explore import palette
 from utils.figures import positional_encoding as chapter
@@ -17,12 +17,8 @@ from utils.figures.positional_encoding import experiment
 from utils.positions import sinusoidal_encoding
 
 
-def plain(text):
-    return float(text.replace("−", "-"))
-
-
 def said_numbers(text):
-    return [plain(found) for found in re.findall(r"−?\d+\.\d+", text)]
+    return [number(found) for found in re.findall(r"−?\d+\.\d+", text)]
 
 
 # --- reordered tokens ------------------------------------------------------
@@ -103,7 +99,7 @@ def test_order_says_the_outputs_and_which_of_them_stay(state):
     for token, row in zip(state["order"], output, strict=True):
         found = re.search(rf"{token} \[(\S+), (\S+)\]", sentence).groups()
         np.testing.assert_allclose(
-            [plain(x) for x in found], row, atol=0.00501
+            [number(x) for x in found], row, atol=0.00501
         )
     same = [
         token
@@ -173,7 +169,7 @@ def test_clocks_draws_each_pair_as_a_hand(state):
     found = texts(page)
     numbers = [text for text in found if re.fullmatch(r"−?\d\.\d\d", text)]
     np.testing.assert_allclose(
-        [plain(text) for text in numbers], pairs.ravel(), atol=0.00501
+        [number(text) for text in numbers], pairs.ravel(), atol=0.00501
     )
     turns = [2 * math.pi * 10000 ** (2 * i / 16) for i in range(8)]
     for turn in turns:
@@ -227,7 +223,7 @@ def test_clocks_says_two_pairs_and_three_similarities(state):
     assert len(found) == 3
     for text, q in found:
         expected = (pairs * hands_by_hand(int(q))).sum() / 8
-        assert plain(text) == pytest.approx(expected, abs=5.01e-4)
+        assert number(text) == pytest.approx(expected, abs=5.01e-4)
 
 
 def test_the_curve_of_similarity_only_shifts():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-from tests.figures import draw, states, texts
+from tests.figures import draw, number, states, texts
 from utils import trained
 from utils.explore import palette
 from utils.figures import qkv as chapter
@@ -42,10 +42,6 @@ def cells(axes, shape):
         [found[j + 0.5, i + 0.5] for j in range(shape[1])]
         for i in range(shape[0])
     ]
-
-
-def number(text):
-    return float(text.replace("−", "-"))
 
 
 def shown(weight):

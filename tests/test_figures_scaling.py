@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from tests.figures import draw, states, texts
+from tests.figures import draw, shown, states, texts
 from utils import trained
 from utils.attention import attention_scores, scaled_scores, softmax
 from utils.figures import scaling as chapter
@@ -37,13 +37,6 @@ def divided_by(name, d_k, heads=8):
         "d_k": d_k,
         "d_model": np.sqrt(heads * d_k),
     }[name]
-
-
-def shown(weights):
-    return [
-        "<0.001" if w < 0.0005 else ">0.999" if w > 0.9995 else f"{w:.3f}"
-        for w in weights
-    ]
 
 
 def full_jacobian(w):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.patches import Rectangle
 
-from tests.figures import draw, states, texts
+from tests.figures import draw, shown, states, texts
 from utils.attention import softmax
 from utils.explore import palette
 from utils.figures import softmax as chapter
@@ -21,14 +21,6 @@ def by_hand(scores):
     """The textbook formula, in the widest float there is."""
     exponentials = np.exp(np.asarray(scores, np.longdouble))
     return (exponentials / exponentials.sum()).astype(float)
-
-
-def shown(weights):
-    """Weights as the book prints them in a figure."""
-    return [
-        "<0.001" if w < 0.0005 else ">0.999" if w > 0.9995 else f"{w:.3f}"
-        for w in weights
-    ]
 
 
 def said_weights(sentence):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.patches import Polygon, Rectangle
 
-from tests.figures import draw, states, texts
+from tests.figures import draw, number, shown, states, texts
 from utils import trained
 from utils.explore import palette
 from utils.figures import weighted_sum as chapter
@@ -50,23 +50,11 @@ INPUTS = {"learn": (EYE, EYE, EYE, EYE), "abc": ABC}
 NAMES = {"learn": ["I", "learn"], "abc": ["A", "B", "C"]}
 
 
-def shown(weights):
-    """Weights as the book prints them in a figure."""
-    return [
-        "<0.001" if w < 0.0005 else ">0.999" if w > 0.9995 else f"{w:.3f}"
-        for w in weights
-    ]
-
-
 def entry(value):
     """A number as the board prints it."""
     if value == -math.inf:
         return "−∞"
     return str(int(value)) if value == int(value) else f"{value:.3f}"
-
-
-def number(text):
-    return float(text.replace("−", "-"))
 
 
 def heights(axes):

@@ -10,8 +10,10 @@ import re
 import numpy as np
 import pytest
 
-from utils import contestants, measuring, timing
+from tests.test_record_fields import MEASURED
+from utils import contestants, measuring, record_format, timing
 from utils.measuring import Call, Unsupported, measure
+from utils.record_fields import Damaged
 from utils.timing import Shape
 
 RIGHT = {"output": np.array([3.0, 4.0])}
@@ -67,31 +69,30 @@ def machine(monkeypatch):
     return Machine()
 
 
-EMPTY = {
-    "contestant": "naive",
-    "clock": "right",
-    "status": "ok",
-    "reason": None,
-    "operator": None,
-    "samples_seconds": [],
-    "first_call_seconds": None,
-    "mask_seconds": None,
-    "page_faults": None,
-    "peak_bytes": None,
-    "memory_method": None,
-    "relative_error": None,
-    "tile": None,
-    "density": None,
-    "budget_bytes": None,
-}
+def empty(name="naive", **how):
+    return measuring.empty_row(Call(name, None, None, **how))
 
 
-def test_before_anything_is_measured_a_row_is_empty():
-    call = Call("naive", None, None)
-    assert measuring.empty_row(call) == EMPTY
-    call = Call("flash", None, None, clock="host", fields={"tile": 8, "x": 1})
+def test_before_anything_is_measured_a_row_says_whose_it_is_and_no_more():
+    known = {key: v for key, v in empty().items() if v is not None}
+    named = {"contestant": "naive", "clock": "right"}
+    assert known == named | {"status": "ok", "samples_seconds": []}
+    row = empty("flash", clock="host", fields={"tile": 8, "x": 1})
     changed = {"contestant": "flash", "clock": "host", "tile": 8, "x": 1}
-    assert measuring.empty_row(call) == EMPTY | changed
+    assert row == empty() | changed
+    assert row["samples_seconds"] is not empty()["samples_seconds"]
+
+
+def test_an_empty_row_has_the_fields_that_the_format_asks_for_and_no_other():
+    row = empty()
+    # the one experiment whose points have no times
+    others = {"experiment": "limit", "group": "g", "load": None}
+    point = Shape(4).fields() | others | row
+    record_format.validate({**MEASURED, "points": [point]})
+    for field in row:
+        left = {key: value for key, value in point.items() if key != field}
+        with pytest.raises(Damaged, match=rf"points\[0\]\.{field} is missing"):
+            record_format.validate({**MEASURED, "points": [left]})
 
 
 def test_what_a_call_is_unless_told():
@@ -111,7 +112,7 @@ def test_a_whole_row(machine):
     [row] = measure([call], RIGHT, machine, "float32", seconds=6.9)
     assert row["samples_seconds"][:3] == [1.0, 4.0, 1.0]
     assert len(row["samples_seconds"]) == 9  # no fewer, unless told
-    assert row == EMPTY | {
+    assert row == empty() | {
         "operator": "o",
         "peak_bytes": 1000,
         "memory_method": "m",

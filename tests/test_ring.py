@@ -62,6 +62,29 @@ def test_a_damaged_run_is_named(text, message, tmp_path, monkeypatch):
         recorded_run()
 
 
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"seed": -1}, "seed must be a whole number"),
+        ({"shape": 12}, "shape must be a list of whole numbers"),
+        ({"outputs": None}, "outputs is missing"),
+        ({"outputs": []}, "outputs must be a table"),
+        ({"outputs": {"causal": []}}, "outputs.full is missing"),
+        ({"outputs": {"full": [], "causal": 1}}, "outputs.causal must be"),
+    ],
+)
+def test_a_run_says_all_that_is_needed_to_repeat_it(
+    changed, words, tmp_path, monkeypatch
+):
+    run = recorded_run() | changed
+    run = {key: value for key, value in run.items() if value is not None}
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(run), "utf-8")
+    monkeypatch.setattr(ring, "_RUN", path)
+    with pytest.raises(ValueError, match=f"mine.json: {words}"):
+        recorded_run()
+
+
 @pytest.mark.parametrize("name", ["full", "causal"])
 def test_the_recorded_processes_computed_attention(name):
     run = recorded_run()

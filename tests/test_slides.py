@@ -1,6 +1,8 @@
 """Slides: which part of a chapter stands where, and that all of it is seen."""
 
 import json
+from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -212,6 +214,43 @@ def test_the_same_chapter_makes_the_same_bytes(built_site):
     drawn = frames.draw_all(found, ROOT / "_build" / "explorables")
     once = write.html(path, drawn, "k")
     assert once == write.html(path, drawn, "k")
+
+
+def test_slides_are_those_of_before_until_the_new_ones_are_whole(
+    tmp_path, monkeypatch
+):
+    """The key in the head would vouch for a half."""
+    path = ROOT / "book" / f"{DECKS[0]}.ipynb"
+    app = SimpleNamespace(
+        builder=SimpleNamespace(name="html"),
+        outdir=tmp_path,
+        env=None,
+        explorable_frames=None,
+    )
+    monkeypatch.setattr(write, "chapters", lambda env: [path])
+    monkeypatch.setattr(write, "copy_assets", lambda site: None)
+    monkeypatch.setattr(write, "html", lambda path, frames, key: f"{key} all")
+    written = tmp_path / "slides" / f"{path.stem}.html"
+
+    def build(key):
+        monkeypatch.setattr(write, "_key", lambda path, frames: key)
+        write.write_slides(app, None)
+        return written.read_text("utf-8")
+
+    assert build("one") == "one all"
+    write_text = Path.write_text
+
+    def stopped(self, text, *how):
+        write_text(self, text[:4], *how)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_text", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            build("two")
+    assert written.read_text("utf-8") == "one all"
+    assert build("two") == "two all"
+    assert [*written.parent.iterdir()] == [written]
 
 
 # --- in the browser --------------------------------------------------------
