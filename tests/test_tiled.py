@@ -54,6 +54,26 @@ def test_a_mask_may_broadcast(mask):
         np.testing.assert_allclose(tiled, plain, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("M", [1, 2, 3])
+def test_a_mask_is_cut_as_the_keys_are(M):
+    rng = np.random.default_rng(0)
+    Q, K, V = some(rng, 3, 4), some(rng, M, 4), some(rng, M, 4)
+    mask = np.arange(3)[:, None] % M == np.arange(M)
+    output = attention_by_tiles(Q, K, V, mask, tile=1)
+    np.testing.assert_allclose(output, V[np.arange(3) % M], atol=1e-12)
+
+
+def test_heads_in_front_of_an_oblong_and_values_of_their_own_width():
+    rng = np.random.default_rng(0)
+    Q, K = some(rng, 2, 3, 5, 4), some(rng, 2, 3, 7, 4)
+    V = some(rng, 2, 3, 7, 6)
+    plain, _ = scaled_dot_product_attention(Q, K, V)
+    tiled = attention_by_tiles(Q, K, V, tile=3)
+    np.testing.assert_allclose(tiled, plain, rtol=0, atol=1e-12)
+    nobody = attention_by_tiles(Q[:, 0, :0], K[:, 0], V[:, 0])
+    assert nobody.shape == (2, 0, 6)
+
+
 def test_a_rule_is_as_good_as_its_mask():
     rng = np.random.default_rng(0)
     Q, K, V = some(rng, 3, 11, 4)
@@ -88,6 +108,40 @@ def test_scores_far_apart_neither_overflow_nor_warn():
     scores = np.array([[-1e4], [0], [1e4]])
     output = attention_by_tiles([[1.0]], scores, [[1], [2], [3]], tile=1)
     assert output.item() == 3
+
+
+@pytest.mark.bug(id="A23")
+@pytest.mark.parametrize("tile", [1, 2])
+def test_each_query_has_a_maximum_of_its_own(tile):
+    output = attention_by_tiles(
+        [[1.0], [1e4]], [[0], [1]], [[1.0], [2]], tile=tile
+    )
+    plain, _ = scaled_dot_product_attention(
+        [[1.0], [1e4]], [[0], [1]], [[1.0], [2]]
+    )
+    np.testing.assert_allclose(output, plain, rtol=1e-12)
+    far = attention_by_tiles([[0.0], [1e4]], [[1]], [[3.0]], tile=tile)
+    assert (far == 3).all()
+
+
+@pytest.mark.parametrize("mask", [None, [[True, False], [False, False]]])
+def test_parts_are_kept_in_the_type_of_the_inputs(mask):
+    Q, K, V = np.ones((3, 2, 2), np.float32)
+    part = part_of(Q, K, V, mask)
+    for known in (part, merge(part, part)):
+        assert {array.dtype for array in known} == {np.dtype("float32")}
+
+
+def test_the_widest_of_the_inputs_is_the_type_of_all():
+    rng = np.random.default_rng(0)
+    Q, K, V = some(rng, 3, 6, 4)
+    Q, V = Q.astype(np.float32), V.astype(np.float16)
+    output = attention_by_tiles(Q, K, V, tile=4)
+    plain, _ = scaled_dot_product_attention(Q, K, V)
+    assert output.dtype == np.float64
+    np.testing.assert_allclose(output, plain, rtol=0, atol=1e-14)
+    narrow = part_of(Q, K.astype(np.float16), V)
+    assert narrow.O.dtype == np.float32
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
