@@ -90,3 +90,30 @@ def test_readers_run_every_chapter_but_the_one_that_stops_without_torch(
     )
     chapters = {f"book/{path.name}" for path in root.glob("book/*.ipynb")}
     assert chapters - set(done.stdout.split()) == {"book/11_in_pytorch.ipynb"}
+
+
+def commands(job):
+    return [step["run"] for step in job["steps"] if "run" in step]
+
+
+def test_only_main_is_published_and_only_after_its_tests(text, jobs):
+    events = set(yaml.safe_load(text)[True])  # YAML reads `on` as true
+    assert events == {"push", "pull_request", "schedule", "workflow_dispatch"}
+    assert commands(jobs["test"]) == ["bash .ci/run"]
+    publish = jobs["publish"]
+    assert set(publish["needs"]) == {"test", "readers"}
+    (upload,) = (
+        step for step in jobs["test"]["steps"] if "upload" in str(step)
+    )
+    main = "github.ref == 'refs/heads/main'"
+    for guarded in (publish, upload):
+        assert guarded["if"].split(" && ") == [
+            main,
+            "github.event_name != 'pull_request'",
+        ]
+
+
+def test_binder_s_image_is_run_and_has_no_gpu_s_packages(jobs):
+    (said,) = commands(jobs["binder"])
+    assert "! python -m pip list | grep -i nvidia" in said
+    assert "jupyter execute book/" in said
