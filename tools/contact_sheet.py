@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "_build" / "html"
 TARGET = ROOT / "_build" / "look"
 STRIP = 4000  # pixels: browsers draw no picture of any height
+PATIENCE = 300_000  # milliseconds: some 1,000 on a free machine
 # what it is called, how wide, and what the browser is told
 LOOKS = {
     "phone": (390, {"color_scheme": "light"}),
@@ -95,6 +96,7 @@ def take(browser, site, page, look, folder):
         viewport={"width": width, "height": 1000}, offline=True, **options
     )
     tab = context.new_page()
+    tab.set_default_timeout(PATIENCE)
     tab.goto((site / page).as_uri())
     if look == "print":
         tab.emulate_media(media="print")

@@ -79,10 +79,12 @@ def serving_files(folder):
     return serving(Files, ("directory", str(folder)))
 
 
-# Chromium asks these for itself, whatever page is open.
+# Chromium asks these for itself, whatever page is open, and not in every run.
 BROWSERS_OWN = re.compile(
-    r"(http://)?(update|content-autofill|optimizationguide-pa)"
-    r"\.googleapis\.com\b|accounts\.google\.com:|www\.google\.com:"
+    r"(http://)?(update|content-autofill|optimizationguide-pa|clientservices"
+    r"|safebrowsing)\.googleapis\.com\b"
+    r"|(accounts|android\.clients|clients[1-6]?|mtalk|www)\.google\.com:"
+    r"|(http://)?(redirector|edgedl\.me)\.gvt1\.com\b"
 )
 
 
