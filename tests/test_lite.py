@@ -6,10 +6,17 @@ import zipfile
 
 import pytest
 
+from drive_lite import asked_by_a_page
 from tests.conftest import ROOT, stored_notebooks
 from utils.launch import lite, pyodide, wheels
 
 LINK = ".launch-lite-link"
+
+
+def test_what_a_page_asks_of_others_is_not_taken_for_the_browsers_own():
+    own = ["http://update.googleapis.com/v", "android.clients.google.com:443"]
+    asked = ["fonts.googleapis.com:443", "www.google.com.example.org:443"]
+    assert asked_by_a_page([*own, *asked]) == asked
 
 
 @pytest.mark.browser
