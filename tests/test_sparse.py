@@ -32,6 +32,19 @@ def test_reach_is_what_a_change_of_one_token_really_moves(name, layers):
     np.testing.assert_array_equal(heard, reached(mask, layers))
 
 
+@pytest.mark.parametrize("num_tokens", [0, 1, 8, 9, 40])
+@pytest.mark.parametrize("layers", [0, 1, 3])
+def test_reach_is_a_power_of_the_mask_with_its_diagonal(num_tokens, layers):
+    rng = np.random.default_rng(num_tokens)
+    mask = rng.random((num_tokens, num_tokens)) < 2 / max(num_tokens, 1)
+    once = mask.astype(int) + np.eye(num_tokens, dtype=int)
+    heard = reached(mask, layers)
+    assert heard.dtype == bool
+    np.testing.assert_array_equal(
+        heard, np.linalg.matrix_power(once, layers) > 0
+    )
+
+
 @pytest.mark.parametrize("window", [2, 3, 5])
 @pytest.mark.parametrize("layers", [1, 2, 3])
 def test_a_window_reaches_its_width_less_one_a_layer(window, layers):

@@ -119,8 +119,9 @@ def reached(mask, num_layers):
             "mask must be a square of truth values, received shape "
             f"{mask.shape}, dtype {mask.dtype}"
         )
-    asked = mask.astype(np.float32)  # floats: products of whole numbers crawl
-    heard = np.eye(len(mask), dtype=bool)
+    # eight tokens a byte: a product of N × N floats takes minutes in a browser
+    heard = np.packbits(np.eye(len(mask), dtype=bool), axis=1)
     for _ in range(count("num_layers", num_layers, least=0)):
-        heard |= (asked @ heard.astype(np.float32)) > 0
-    return heard
+        asked = [np.bitwise_or.reduce(heard[row], axis=0) for row in mask]
+        heard = heard | np.array(asked, np.uint8).reshape(heard.shape)
+    return np.unpackbits(heard, axis=1, count=len(mask)).astype(bool)
