@@ -23,7 +23,10 @@ __all__ = ["can_run", "link_html"]
 
 HERE = Path(__file__).resolve().parent
 FOLDER = "lite"
-NEEDS_TORCH = re.compile(r"^\s*(?:import|from) torch\b", re.MULTILINE)
+# a chapter that only asks whether PyTorch is there goes on without it
+NEEDS_TORCH = re.compile(
+    r"^(?:import|from) torch\b|\bTorchIsMissing\b", re.MULTILINE
+)
 
 
 def setup(app):
@@ -76,7 +79,7 @@ def can_run(path):
     Returns
     -------
     bool
-        False for one that imports PyTorch, which no browser can.
+        False for one that stops without PyTorch, which no browser has.
     """
     cells = json.loads(path.read_text("utf-8"))["cells"]
     return not any(
