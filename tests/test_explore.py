@@ -146,7 +146,7 @@ class TestExplorable:
 
     def test_more_than_a_thousand_states_are_refused(self):
         explorable(Slider("a", range(1000)))
-        with pytest.raises(ValueError, match=r"1001 states; 1000 at most"):
+        with pytest.raises(ValueError, match="more than 1000 states"):
             explorable(Slider("a", range(1001)))
 
     def test_a_start_that_is_not_a_value_is_refused(self):

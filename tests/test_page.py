@@ -201,7 +201,7 @@ def test_a_figure_that_left_the_book_leaves_the_site(book):
             "'small-shown' failed at {'x': 2}: ZeroDivisionError",
         ),
         (MODULE.replace("2], 1", "2], 5"), "start 5 is not among"),
-        (MODULE.replace("[0, 1, 2]", "range(1001)"), "1001 states"),
+        (MODULE.replace("[0, 1, 2]", "range(1001)"), "than 1000 states"),
         (MODULE + MODULE.split("\n\n")[-1], "two explorables are named"),
         (MODULE.replace("small-shown", "small-other"), "'small-shown'"),
     ],
