@@ -387,6 +387,21 @@ def test_the_widest_dtype_wins(wide):
     assert output.dtype == weights.dtype == np.float64
 
 
+def test_long_numbers_differ_where_short_ones_would_not():
+    step = np.finfo(np.longdouble).eps * 4  # d_k = 1: nothing is divided
+    long = np.array([[1], [1 + step]], np.longdouble)
+    weights = attention_weights([[1.0]], long)  # one side is short
+    assert weights[0, 1] > weights[0, 0]
+    weights = attention_weights(long, [[0.0], [1.0]])
+    assert weights[1, 1] > weights[0, 1]
+
+
+def test_softmax_is_quiet_where_the_caller_is_strict():
+    with np.errstate(all="raise"):
+        weights = softmax([[0.0, -800.0], [-INF, 3.0]])
+    assert_array_equal(weights, [[1, 0], [0, 1]])
+
+
 @call
 def test_inputs_are_never_changed_nor_handed_back(call):
     inputs = np.random.default_rng(0).normal(size=(3, 3, 3))
