@@ -137,6 +137,11 @@ def test_a_step_along_the_encoding_is_one_rotation_for_all_positions():
 # Rotation.
 
 
+def test_a_base_below_one_speeds_up():
+    np.testing.assert_allclose(angular_speeds(4, 0.25), [1, 2], rtol=1e-15)
+    np.testing.assert_array_equal(angular_speeds(4, 1), [1, 1])
+
+
 @many
 @given(st.data(), vectors(), pairings, st.sampled_from([10000.0, 100.0, 2]))
 def test_rotation_is_its_definition(data, Q, pairing, base):
