@@ -113,12 +113,9 @@ def test_scores_far_apart_neither_overflow_nor_warn():
 @pytest.mark.bug(id="A23")
 @pytest.mark.parametrize("tile", [1, 2])
 def test_each_query_has_a_maximum_of_its_own(tile):
-    output = attention_by_tiles(
-        [[1.0], [1e4]], [[0], [1]], [[1.0], [2]], tile=tile
-    )
-    plain, _ = scaled_dot_product_attention(
-        [[1.0], [1e4]], [[0], [1]], [[1.0], [2]]
-    )
+    inputs = [[1.0], [1e4]], [[0], [1]], [[1.0], [2]]
+    output = attention_by_tiles(*inputs, tile=tile)
+    plain, _ = scaled_dot_product_attention(*inputs)
     np.testing.assert_allclose(output, plain, rtol=1e-12)
     far = attention_by_tiles([[0.0], [1e4]], [[1]], [[3.0]], tile=tile)
     assert (far == 3).all()
