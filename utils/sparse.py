@@ -123,5 +123,5 @@ def reached(mask, num_layers):
     heard = np.packbits(np.eye(len(mask), dtype=bool), axis=1)
     for _ in range(count("num_layers", num_layers, least=0)):
         asked = [np.bitwise_or.reduce(heard[row], axis=0) for row in mask]
-        heard = heard | np.array(asked, np.uint8).reshape(heard.shape)
+        heard = heard | np.array(asked, np.uint8)
     return np.unpackbits(heard, axis=1, count=len(mask)).astype(bool)
