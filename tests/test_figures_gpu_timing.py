@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -209,6 +210,15 @@ def test_noise_is_flash_against_itself():
     # the same whichever of the two stands on top
     furthest = np.exp(np.abs(np.log(found)).max())
     assert (low, high) == pytest.approx((1 / furthest, furthest), rel=1e-9)
+
+
+def test_noise_needs_two_runs_of_flash():
+    once = [p for p in RECORD.points if p.fields.get("clock") != "again"]
+    with pytest.raises(ValueError, match=f"{RECORD.name}: no second run"):
+        chapter.noise(replace(RECORD, points=tuple(once)))
+    second = [p for p in RECORD.points if p.fields.get("clock") == "again"]
+    with pytest.raises(ValueError, match=f"{RECORD.name}: 0 points have"):
+        chapter.noise(replace(RECORD, points=tuple(second)))
 
 
 # --- memory ----------------------------------------------------------------

@@ -82,14 +82,23 @@ def noise(record):
     (float, float)
         The ratio of medians that is furthest from 1, and its inverse, the
         smaller first: which of two equal runs stands on top is chance.
+
+    Raises
+    ------
+    ValueError
+        If the record has no second run of flash beside its first.
     """
-    again = record.select(clock="again", status="ok", contestant="flash")
-    found = []
-    for point in again:
-        (first,) = record.select(
-            group=point.group, contestant="flash", clock="right"
+    wanted = {"contestant": "flash", "status": "ok"}
+    found = [
+        paired(
+            again, record.one(group=again.group, clock="right", **wanted)
+        ).median
+        for again in record.select(clock="again", **wanted)
+    ]
+    if not found:
+        raise ValueError(
+            f"{record.name}: no second run of flash, so its noise is unknown"
         )
-        found.append(paired(point, first).median)
     widest = max(*found, *(1 / one for one in found))
     return 1 / widest, widest
 
