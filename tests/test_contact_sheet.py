@@ -77,6 +77,26 @@ def test_a_page_is_taken_as_it_looks(browser, pages, look, colour, wrong):
     assert said == wrong
 
 
+@pytest.mark.browser
+def test_what_glides_has_arrived(browser, tmp_path):
+    """A picture makes the window small for a moment, and the sidebar moves."""
+    (tmp_path / "a.html").write_text(
+        '<!DOCTYPE html><meta charset="utf-8"><style>body {margin: 0}'
+        "div {height: 9000px; background: #fff}"
+        "@media (min-width: 900px) {div {margin-left: 256px;"
+        " transition: margin-left 9s}}"
+        "html {background: #000}</style><div></div>",
+        "utf-8",
+    )
+    names, _ = contact_sheet.take(
+        browser, tmp_path, "a.html", "desk", tmp_path
+    )
+    for name in names:
+        strip = read(tmp_path / name).convert("L")
+        assert strip.getpixel((240, 500)) < 9
+        assert strip.getpixel((270, 500)) > 246
+
+
 def test_a_page_that_is_not_there_is_named(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(contact_sheet, "SITE", tmp_path)
     assert contact_sheet.main([]) == 1

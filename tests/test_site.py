@@ -28,6 +28,19 @@ CUT_OFF = """
   .map((e) => e.textContent.slice(0, 80))
 """
 
+# headings whose link stands below the last line of their words
+LINK_BELOW = """
+[...document.querySelectorAll(":is(h1, h2, h3) > .headerlink")]
+  .filter((link) => {
+    const words = document.createRange();
+    words.selectNodeContents(link.parentElement);
+    words.setEndBefore(link);
+    const last = [...words.getClientRects()].at(-1);
+    return link.getBoundingClientRect().top >= last.bottom - 2;
+  })
+  .map((link) => link.parentElement.textContent)
+"""
+
 
 class TestEveryPage:
     @pytest.mark.bug(id="B04")
@@ -77,6 +90,12 @@ class TestEveryPage:
         tab.set_viewport_size({"width": PAPER, "height": 1000})
         assert tab.evaluate(CUT_OFF) == []
         assert tab.evaluate(TOO_WIDE) <= 0
+
+    @pytest.mark.parametrize("page", site_pages())
+    def test_a_heading_is_no_taller_for_its_hidden_link(self, kept_page, page):
+        tab = kept_page(page)
+        tab.wait_for_function(READY)
+        assert tab.evaluate(LINK_BELOW) == []
 
     @pytest.mark.parametrize("page", site_pages())
     def test_it_fits_screens_of_every_width(self, kept_page, page):

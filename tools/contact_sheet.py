@@ -119,6 +119,7 @@ def take(browser, site, page, look, folder):
             quality=70,
             clip=part,
             full_page=True,
+            style="* {transition: none !important}",
         )
     context.close()
     return names, wrong
