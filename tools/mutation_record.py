@@ -45,7 +45,7 @@ GROUPS = {
     "explore": (
         *("explorable", "flipbook", "frames", "imports", "lean", "live"),
         *("markup", "page", "palette", "picture", "policy", "slider"),
-        *("stored", "unfinished"),
+        *("stored", "unbroken", "unfinished"),
     ),
 }
 TESTS = {
@@ -63,7 +63,7 @@ TESTS = {
     ),
     "explore": (
         *("explore", "frames", "imports", "lean", "live", "markup"),
-        *("page_steps", "picture", "policy", "refusals_explore"),
+        *("page_steps", "picture", "policy", "refusals_explore", "unbroken"),
     ),
 }
 
