@@ -1,6 +1,7 @@
 """What every figure of the book promises, whatever it shows."""
 
 import itertools
+import re
 
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -74,6 +75,25 @@ def test_it_can_be_read_on_a_phone_and_no_text_is_cut_off(explorable):
             letters = min(one[2], other[2])
             a, b = one[3].shrunk(1, letters), other[3].shrunk(1, letters)
             assert not a.overlaps(b), (state, one[1], other[1])
+
+
+# names of code keep their small letters: float16, nn.MultiheadAttention
+SMALL = re.compile(r"(?:^|[.!?] )(?![a-z]+[\d_.]\w)[a-zα-ω]")
+ONE_OF_MANY = re.compile(
+    r"(?<![a-z] )(?<![\d.,])\b1 (?:heads|tokens|layers|steps|pairs|keys|"
+    r"queries|tiles|machines|numbers|rows|columns|scores|words|moves|turns)\b"
+)
+
+
+@each
+def test_its_sentences_read_as_sentences(explorable):
+    for state in some_states(explorable, 200):
+        said = explorable.sentence(**state)
+        assert not SMALL.search(said), said
+        assert not ONE_OF_MANY.search(said), said
+        assert said.endswith((".", "!", "?", "”", ")")), said
+        assert "  " not in said, said
+        assert not re.search(r"\s[.,;:](\s|$)", said), said
 
 
 @each

@@ -278,7 +278,10 @@ def test_board_says_how_many_heads_like_the_token_best(state):
     best = int(np.argmax(weights))
     most = sum(int(row.argmax() == state["target"]) for row in rows)
     sentence = chapter.board.sentence(**state)
-    assert f"Of 72 heads, {most} give " in sentence
+    give, their = ("gives", "its") if most == 1 else ("give", "their")
+    token = trained.tokens(state["sentence"])[state["target"]]
+    assert f"Of 72 heads, {most} {give} “{token}” the" in sentence
+    assert f"largest weight of {their} row." in sentence
     assert f"Layer {best // 12}, head {best % 12} gives it" in sentence
     said = re.findall(r"[<>]?0\.\d{3}", sentence)
     expected = [max(weights), np.mean(weights)]

@@ -28,6 +28,14 @@ CUT_OFF = """
   .map((e) => e.textContent.slice(0, 80))
 """
 
+WIDE_TABLES = """
+[...document.querySelectorAll("article table")]
+  .filter((table) => {
+    const place = table.parentElement;
+    return place.scrollWidth > place.clientWidth + 1;
+  })
+  .map((table) => table.textContent.slice(0, 80))
+"""
 # headings whose link stands below the last line of their words
 LINK_BELOW = """
 [...document.querySelectorAll(":is(h1, h2, h3) > .headerlink")]
@@ -96,6 +104,12 @@ class TestEveryPage:
         tab = kept_page(page)
         tab.wait_for_function(READY)
         assert tab.evaluate(LINK_BELOW) == []
+
+    @pytest.mark.parametrize("page", site_pages())
+    def test_its_tables_fit_a_phone(self, kept_page, page):
+        tab = kept_page(page, PHONE)
+        tab.wait_for_function(READY)
+        assert tab.evaluate(WIDE_TABLES) == []
 
     @pytest.mark.parametrize("page", site_pages())
     def test_it_fits_screens_of_every_width(self, kept_page, page):

@@ -4,6 +4,7 @@ import math
 
 __all__ = [
     "brief",
+    "capital",
     "counted",
     "exact_share",
     "listed",
@@ -36,6 +37,15 @@ def brief(value):
     ('−2.5', '3')
     """
     return f"{value:.5g}".replace("-", "−")
+
+
+def capital(text):
+    """Begin as a sentence does.
+
+    >>> capital("no mask: N"), capital("Q")
+    ('No mask: N', 'Q')
+    """
+    return text[:1].upper() + text[1:]
 
 
 def exact_share(weight):

@@ -93,10 +93,11 @@ def say_board(sentence, target):
     rows = board_weights(sentence)
     weights, most = rows[..., target], rows.argmax(axis=-1) == target
     layer, head = np.unravel_index(weights.argmax(), weights.shape)
+    give, their = ("gives", "its") if most.sum() == 1 else ("give", "their")
     return (
-        f"Asking: {asking}, in “{sentence}” Of {most.size} heads, "
-        f"{int(most.sum())} give {tokens[target]} the largest weight of "
-        f"their row. Layer {layer}, head {head} gives it the most, "
+        f"Asking: “{asking}”, in “{sentence}” Of {most.size} heads, "
+        f"{most.sum()} {give} “{tokens[target]}” the largest weight of "
+        f"{their} row. Layer {layer}, head {head} gives it the most, "
         f"{share(weights.max())}; the average over all heads is "
         f"{share(weights.mean())}."
     )

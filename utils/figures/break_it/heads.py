@@ -5,7 +5,7 @@ import numpy as np
 from utils.explore import Explorable, Slider
 from utils.explore.palette import GRID, MUTED, WEIGHT
 from utils.figures.drawing import WIDTH, add_cell, blank_page, write
-from utils.figures.wording import listed
+from utils.figures.wording import capital, counted, listed
 from utils.heads import split_heads
 from utils.practice.on_heads import view
 
@@ -75,7 +75,10 @@ def say_heads(split, num_heads):
         for h, part in enumerate(parts)
     ]
     verdict = _verdict(split, num_heads)[2:]
-    return f"{split}, {num_heads} heads: {'; '.join(held)}. {verdict}."
+    return (
+        f"{capital(split)}, {counted(num_heads, 'head')}: "
+        f"{'; '.join(held)}. {verdict}."
+    )
 
 
 def _draw_grid(axes, x, y, array, right):

@@ -15,6 +15,7 @@ from utils.figures.gpu_timing.evidence import (
     the_record,
     times,
 )
+from utils.figures.wording import capital
 
 _NAMES = {
     "cold first call": "the first call of a process",
@@ -145,8 +146,10 @@ def say_clocks(device=None):
             told.append(f"{mistake.name}: {mistake.reason}")
         else:
             told.append(f"{mistake.name}: {_times(mistake.factor)} times")
-    name = name_of(record)
-    return f"{name}, the median of each by the right one. {'; '.join(told)}."
+    return (
+        f"{name_of(record)}, the median of each by the right one. "
+        f"{capital('; '.join(told))}."
+    )
 
 
 def _times(factor):

@@ -12,6 +12,7 @@ from utils.figures.gpu_timing.evidence import (
     published,
     shown_case,
 )
+from utils.figures.wording import capital
 from utils.roofline import Peaks, data_sheet, effective_passes
 
 LENGTHS = (512, 1024, 2048, 4096)
@@ -146,7 +147,10 @@ def say_passes(N):
             kept = ", memory kept" if contestant != "naive" else ""
             text += f", {device}{kept} {passes:.1f}"
         told.append(text)
-    return f"Naive attention, {N:,} tokens, in passes. {'; '.join(told)}."
+    return (
+        f"Naive attention, {N:,} tokens, in passes. "
+        f"{capital('; '.join(told))}."
+    )
 
 
 def _sides(ours):

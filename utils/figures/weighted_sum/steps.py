@@ -6,7 +6,7 @@ from utils.explore import Explorable, Slider
 from utils.explore.palette import GRID, INK, KEY, MUTED, QUERY, VALUE, WEIGHT
 from utils.figures.drawing import add_cell, blank_page, write
 from utils.figures.weighted_sum.example import EXAMPLES, workflow
-from utils.figures.wording import listed
+from utils.figures.wording import capital, listed
 
 # What each step makes, and from what.
 STEPS = (
@@ -105,7 +105,7 @@ def say_steps(example, causal, step):
         )
         for name in results
     ]
-    return f"Step {step} of 7, {title}. {'; '.join(parts)}."
+    return f"Step {step} of 7, {title}. {capital('; '.join(parts))}."
 
 
 _NAMES = {
