@@ -115,10 +115,26 @@ def test_plain_programs_are_the_reference(machine, mask, kv_heads):
     names = ["naive", "naive, preallocated"]
     calls, right = calls_of(machine, names, mask=mask, keys=8)
     if kv_heads == 1:
-        calls, right = calls_of(machine, names[:1], mask=mask, kv_heads=1)
+        # 4 heads share 2: a single one would be shared without a word
+        shape = {"mask": mask, "heads": 4, "kv_heads": 2}
+        calls, right = calls_of(machine, names[:1], **shape)
     for call in calls:
         output = call.outputs(call.run())["output"].flatten(0, 1)
         np.testing.assert_allclose(output, right["output"], atol=1e-6)
+
+
+def test_keys_that_nobody_shares_are_not_copied():
+    K, V = torch.zeros(1, 2, 6, 4), torch.zeros(1, 2, 6, 4)
+    at = Shape(6, heads=2, d=4)
+    assert contestants._grouped(at, K, V)[0] is K
+    assert contestants._grouped(at, K, V)[1] is V
+
+
+def test_a_backward_pass_keeps_its_clock_and_its_fields(machine):
+    both = {"direction": "forward+backward", "mask": "causal"}
+    calls, _ = calls_of(machine, ["naive", "naive again"], **both)
+    assert [call.clock for call in calls] == ["right", "again"]
+    assert [call.fields for call in calls] == [{"mask_seconds": 2.0}] * 2
 
 
 def test_memory_that_is_kept_is_counted(machine):
@@ -343,6 +359,38 @@ def test_the_reference_is_of_the_checked_heads_of_every_item(batch):
     ):
         flat = tensor.flatten(0, 1)[heads].numpy()
         np.testing.assert_allclose(right[name], flat, rtol=1e-12, atol=1e-12)
+
+
+def test_the_reference_keeps_large_scores_apart():
+    """One maximum for each row: e^1500 has no number, and e^-1500 is none."""
+    at = Shape(2, 1, 1)
+    Q, K, V, gradient = (
+        torch.tensor(values).reshape(1, 1, 2, 1).float()
+        for values in (
+            [[1.0], [-1.0]],
+            [[1500.0], [1501.0]],
+            [[0], [1]],
+            [[1], [1]],
+        )
+    )
+    right = timing.reference(TorchMachine(), at, [Q, K, V, gradient])["output"]
+    share = 1 / (1 + np.exp(-1.0))
+    np.testing.assert_allclose(right[0, :, 0], [share, 1 - share], rtol=1e-12)
+
+
+def test_inputs_are_those_of_seed_0_unless_told():
+    at = Shape(3, 2, 4)
+    plain = timing.torch_inputs(TorchMachine(), at)
+    seeded = timing.torch_inputs(TorchMachine(), at, seed=0)
+    for one, other in zip(plain, seeded, strict=True):
+        assert torch.equal(one, other)
+
+
+def test_a_mask_is_made_where_the_numbers_are():
+    elsewhere = SimpleNamespace(torch=torch, device="meta")
+    for mask in ("causal", "window:2"):
+        made = timing.torch_mask(elsewhere, Shape(6, 2, 4, mask=mask))
+        assert made.device.type == "meta"
 
 
 def test_without_a_compiler_flex_is_refused(monkeypatch):

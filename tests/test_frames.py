@@ -1,12 +1,15 @@
 """Frames are drawn once, kept whole, and drawn again when code changes."""
 
+import contextlib
 import hashlib
 import json
 import os
 import subprocess
 import sys
 import textwrap
+from concurrent.futures import Future
 from pathlib import Path
+from types import SimpleNamespace
 
 import matplotlib
 import numpy
@@ -291,6 +294,65 @@ def test_one_core_draws_here_in_chunks_of_sixteen(make, monkeypatch, cores):
     for item in (few, more):
         pairs = [(item.svg(**s), item.sentence(**s)) for s in item.states()]
         assert drawn[item.name] == pairs
+
+
+def test_workers_are_fresh_processes_that_end_with_the_build(
+    make, monkeypatch
+):
+    item = make("test-frames-pool", states=17)
+    monkeypatch.setattr(os, "cpu_count", lambda: 5)
+    asked = []
+
+    class Pool(contextlib.nullcontext):
+        def __init__(self, workers, context, begin):
+            asked.append((workers, context.get_start_method(), begin))
+            super().__init__(self)
+
+        def submit(self, call, *args):
+            future = Future()
+            future.set_result(call(*args))
+            return future
+
+    monkeypatch.setattr(frames, "ProcessPoolExecutor", Pool)
+    drawn = frames.draw_states([item])
+    assert len(drawn[item.name]) == 17
+    # two chunks, so two workers
+    assert asked == [(2, "spawn", frames._end_with_parent)]
+
+
+def test_a_worker_ends_with_an_error_when_its_build_has(monkeypatch):
+    told, ended = [], []
+
+    class Thread:
+        def __init__(self, target, daemon):
+            self.target = target
+            told.append(daemon)
+
+        def start(self):
+            self.target()
+
+    build = SimpleNamespace(join=lambda: ended.append("joined"))
+    monkeypatch.setattr(frames, "Thread", Thread)
+    monkeypatch.setattr(frames, "parent_process", lambda: build)
+    monkeypatch.setattr(os, "_exit", ended.append)
+    frames._end_with_parent()
+    assert told == [True]  # a worker that is done need not wait for it
+    assert ended == ["joined", 1]
+
+
+def test_a_flipbook_counts_from_the_picture_in_the_page(
+    make, tmp_path, monkeypatch
+):
+    item = make("test-frames-base")
+    asked, real = [], flipbook.build
+
+    def build(svgs, base=0):
+        asked.append(base)
+        return real(svgs, base)
+
+    monkeypatch.setattr(flipbook, "build", build)
+    frames.draw_all([item], tmp_path / "cache")
+    assert asked == [5]
 
 
 def test_nothing_to_draw_asks_for_no_worker(monkeypatch):

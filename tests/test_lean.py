@@ -100,15 +100,22 @@ def test_the_style_is_for_pages_of_html():
     assert other.styles == []
 
 
+class File:
+    """A file as Sphinx has it, whose name is no part of its text."""
+
+    def __init__(self, filename):
+        self.filename = filename
+
+
 @pytest.mark.parametrize(
     ("body", "mathjax"),
     [('<span class="math notranslate">', True), ("<p>maths</p>", False)],
 )
 def test_a_page_loads_what_it_needs(body, mathjax):
-    scripts = ["a.js", SimpleNamespace(filename="mathjax/startup.js")]
+    scripts = ["a.js", File("mathjax/startup.js")]
     context = {
         "body": body,
-        "css_files": [SimpleNamespace(filename="thebe.css"), "a.css"],
+        "css_files": [File("thebe.css"), "a.css"],
         "script_files": list(scripts),
     }
     lean.leave_out_unused_files(None, "page", "t", context, None)

@@ -4,6 +4,7 @@ import base64
 import gc
 import html
 import re
+import sys
 from types import SimpleNamespace
 
 import ipywidgets
@@ -143,6 +144,7 @@ def test_a_checkbox_is_a_checkbox():
     )
     shown = live.LiveExplorable(switch)
     assert isinstance(shown.controls["scaled"], ipywidgets.Checkbox)
+    assert shown.controls["scaled"].description == "scaled"
     shown.controls["scaled"].value = False
     assert ">off 1.00</text>" in shown.picture.value
 
@@ -161,6 +163,23 @@ def test_the_controls_are_as_wide_as_their_longest_label(shown):
             "height": "auto",
             "flex_flow": "row wrap",
         }
+
+
+def test_who_else_watches_a_control_goes_on_watching():
+    item = Explorable(
+        "test-live-watched",
+        lambda **values: Figure(figsize=(1, 1)),
+        str,
+        Slider("x", [1, 2], 1),
+        Slider("token", {1: [5], 2: [6, 7]}, {2: 7}, given="x"),
+    )
+    controls, seen = live.LiveExplorable(item).controls, []
+    controls["token"].observe(
+        lambda change: seen.append(change["new"]), names="value"
+    )
+    controls["x"].value = 2
+    controls["token"].value = 6
+    assert seen[-1] == 6
 
 
 def test_a_control_starts_where_the_slider_does():
@@ -265,3 +284,5 @@ def test_a_kernel_is_what_ipython_says(monkeypatch, kernel):
     assert live._in_a_kernel() is (kernel is not None)
     monkeypatch.setattr(IPython, "get_ipython", SimpleNamespace)
     assert live._in_a_kernel() is False  # a shell in a terminal has none
+    monkeypatch.setitem(sys.modules, "IPython", None)  # as if not installed
+    assert live._in_a_kernel() is False

@@ -44,13 +44,13 @@ class Reader(HTMLParser):
         return [attributes for name, attributes in self.tags if name == tag]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def text():
     frames = Frames('<svg viewBox="0 0 1 1"></svg>', NASTY, "", "k")
     return markup.figure_html(explorable, frames, "x.js?v=k")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def page(text):
     return Reader(text)
 

@@ -219,14 +219,28 @@ def test_what_pages_show_is_drawn_once_and_written(app, shown, tmp_path):
     kept = tmp_path / "build" / "explorables" / f"{NAME}.json"
     assert kept.is_file()
 
+    page.write_flipbooks(app, None)
     folder = app.outdir / "_static" / "explorables"
-    folder.mkdir(parents=True)
     (folder / "old-figure.js").write_text("old", "utf-8")
     (folder / "note.txt").write_text("not ours", "utf-8")
     page.write_flipbooks(app, None)
     names = sorted(path.name for path in folder.iterdir())
     assert names == ["note.txt", f"{NAME}.js"]
     assert (folder / f"{NAME}.js").read_text("utf-8") == drawn.script
+
+
+def test_drawing_says_how_far_it_is(app, shown, monkeypatch):
+    app.env.explorable_pages = {"book/one": {NAME: (PLACE, "k")}}
+    app.verbosity = 7
+    told = []
+
+    def status_iterator(chunks, *words, stringify_func):
+        told.append((*words, stringify_func("chunk")))
+        return chunks
+
+    monkeypatch.setattr(page, "status_iterator", status_iterator)
+    page.draw_explorables(app, app.env)
+    assert told == [("drawing the figures... ", "blue", 1, 7, "")]
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ def svg_of(paint, name="test-picture"):
     with picture.house_style(name):
         figure = Figure(figsize=(2, 1.5))
         paint(figure.subplots())
-        return picture.to_svg(figure, name)
+        return picture.to_svg(figure)
 
 
 def bars(heights, title=""):
@@ -116,7 +116,7 @@ class TestPicture:
         with picture.house_style("test-style"):
             figure = Figure()
             paint(figure.subplots())
-            svg = picture.to_svg(figure, "test-style")
+            svg = picture.to_svg(figure)
 
         def role(name):
             return re.escape(
@@ -165,7 +165,7 @@ class TestPicture:
     def test_a_picture_of_pixels_has_the_grounds_colour_and_no_name(self):
         with picture.house_style("test-pixels"):
             figure = Figure(figsize=(1, 0.5))
-            data = picture.to_png(figure, "test-pixels")
+            data = picture.to_png(figure)
         assert b"Software" not in data
         image = Image.open(io.BytesIO(data))
         assert image.size == (160, 80)
@@ -296,6 +296,17 @@ def elements(draw, depth=0):
         return f"<{name}{attributes}>{''.join(rows)}</{name}>"
     text = draw(words).replace("&", "&amp;").replace("<", "&lt;")
     return f"<{name}{attributes}>{text}</{name}>"
+
+
+def test_children_are_changed_between_those_that_stay():
+    svgs = [
+        f'<svg xmlns="{picture.SVG}"><a/>{middle}<b x="1"/><c/></svg>'
+        for middle in ("<g/>", "<g/><g y='2'/><path/>", "")
+    ]
+    for base in range(3):
+        assert_all_play_back(
+            [picture.text_of(picture.tree(s)) for s in svgs], base
+        )
 
 
 @settings(deadline=None, max_examples=200)

@@ -329,6 +329,9 @@ def test_a_limit_has_no_samples_and_needs_no_error():
     refused(record, f"mine.json: points[0].{words}, received [0.5]")
     table["samples_seconds"] = []
     validate(record)
+    table["relative_error"] = "none"
+    words = "relative_error must be a table, received 'none'"
+    refused(record, f"mine.json: points[0].{words}")
 
 
 def test_a_forward_pass_has_one_error():

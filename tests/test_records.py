@@ -438,9 +438,10 @@ def test_a_place_is_tried_where_the_file_will_be(tmp_path, monkeypatch):
         return real(**how)
 
     monkeypatch.setattr(tempfile, "NamedTemporaryFile", remembered)
-    try_place(tmp_path / "new" / "mine.json")
-    assert tried == [tmp_path / "new"]
-    assert list((tmp_path / "new").iterdir()) == []
+    for _ in range(2):  # once it is not there, and once it is
+        try_place(tmp_path / "so" / "new" / "mine.json")
+    assert tried == [tmp_path / "so" / "new"] * 2
+    assert list((tmp_path / "so" / "new").iterdir()) == []
 
 
 def test_a_file_is_no_folder_to_write_into(tmp_path):

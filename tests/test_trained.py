@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import trained_encoder
-from utils import trained
+from utils import trained, trained_file
 from utils.attention import attention_weights
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -225,6 +225,34 @@ def test_the_file_is_small_and_needs_no_pickle():
     assert {array.dtype for array in arrays.values()} == {np.dtype("float16")}
 
 
+def test_a_copy_of_the_file_reads_the_same_numbers(tmp_path):
+    copy = tmp_path / "copy.npz"
+    copy.write_bytes(trained.PATH.read_bytes())
+    about, arrays = trained_file.load(copy)
+    stored = load_arrays(trained.PATH)
+    assert about == json.loads(str(stored["metadata"]))
+    assert len(arrays) == len(about["sentences"])
+    for i, of_one in enumerate(arrays):
+        assert sorted(of_one) == ["keys", "queries", "vectors", "weights"]
+        assert of_one["weights"].dtype == np.float16
+        for kind in ("weights", "queries", "keys"):
+            np.testing.assert_array_equal(
+                of_one[kind], stored[f"{kind}_{i:02}"]
+            )
+        np.testing.assert_array_equal(of_one["vectors"], stored["vectors"][i])
+
+
+def test_cosine_similarity_is_of_directions_alone():
+    cosine = trained.cosine_similarity
+    assert cosine([0.1, 0.0], [0.3, 0.4]) == pytest.approx(0.6)
+    # in float16 and in int8 these sums would not fit
+    long = np.full(400, 200, np.float16)
+    assert cosine(long, long) == pytest.approx(1)
+    assert cosine(long, -long) == pytest.approx(-1)
+    far = np.full(400, 100, np.int8)
+    assert cosine(far, far) == pytest.approx(1)
+
+
 # What goes wrong says what, and how to put it right.
 
 
@@ -246,6 +274,8 @@ def test_the_file_is_small_and_needs_no_pickle():
         ),
         (lambda: trained.cosine_similarity([1, 2], [1]), r"\(2,\), \(1,\)"),
         (lambda: trained.cosine_similarity([0, 0], [1, 0]), "zeros"),
+        (lambda: trained.cosine_similarity([np.inf, 0], [1, 0]), "finite"),
+        (lambda: trained.cosine_similarity([np.nan, 0], [1, 0]), "finite"),
     ],
 )
 def test_a_wrong_argument_is_named(call, message):
@@ -314,6 +344,17 @@ def with_one(value):
     return change
 
 
+def lose_a_little(weights):
+    """Take from one row what float16 would round away, and float64 not."""
+    row = weights[0, 0, 0]
+    j = int(row.argmax())
+    row[j] -= np.float16(row.sum(dtype=np.float64) - (1 - 5.5e-4))
+    lost = 1 - row.sum(dtype=np.float64)
+    assert 5e-4 < lost < 7e-4
+    assert abs(1 - row.sum()) <= 5e-4
+    return weights
+
+
 WRONG = {
     "weights_03 must be float16 .*received float32": array(
         "weights_03", lambda a: a.astype(np.float32)
@@ -342,6 +383,8 @@ WRONG = {
         lambda about: about["sentences"][2]["tokens"].remove("application")
     ),
     "metadata: model is missing": told(lambda about: about.pop("model")),
+    "weights_01 .* sum to 1": array("weights_01", lose_a_little),
+    "weights_06 .* sum to 1": array("weights_06", with_one(1.5)),
     "metadata: sentences must be a list": told(
         lambda about: about.update(sentences="none")
     ),
@@ -351,6 +394,19 @@ WRONG = {
     r"metadata: sentences\[2\]\.sense is missing": told(
         lambda about: about["sentences"][2].pop("sense")
     ),
+    **{
+        rf"metadata: sentences\[2\]\.{field} must be {must}.*{value}": told(
+            lambda about, field=field, value=value: about["sentences"][
+                2
+            ].update({field: value})
+        )
+        for field, must, value in (
+            ("sentence", "a text", 3),
+            ("tokens", "a list of texts", 4),
+            ("tokens", "a list of texts", [5]),
+            ("focus", "a text", 6),
+        )
+    },
     r"metadata: sentences\[2\] focus must .*'zebra'": told(
         lambda about: about["sentences"][2].update(focus="zebra")
     ),

@@ -146,7 +146,7 @@ class Explorable:
                     f"explorable {self.name!r}: draw must return a "
                     f"matplotlib Figure, got {figure!r} for {values}"
                 )
-            return save(figure, self.name)
+            return save(figure)
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         from utils.explore import live, stored

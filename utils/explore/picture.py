@@ -75,14 +75,14 @@ def house_style(name):
     )
 
 
-def to_png(figure, name):
+def to_png(figure):
     """Save a figure as PNG bytes at twice the size of the page's pixels."""
     file = io.BytesIO()
     figure.savefig(file, format="png", dpi=160, metadata={"Software": None})
     return file.getvalue()
 
 
-def to_svg(figure, name):
+def to_svg(figure):
     """Save a figure as SVG text that takes its colours and font from the page.
 
     Coordinates are rounded to a hundredth of a point, ids that nothing
