@@ -4,12 +4,14 @@ import argparse
 import ast
 import json
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
 import mutate
 import mutation_record
+import mutation_run
 from bench_table import render
 from mutation_record import (
     GROUPS,
@@ -217,3 +219,18 @@ def test_the_name_of_a_codec_may_be_in_capitals_and_nothing_else():
     assert not same('read("utf-8")', 'read("utf-8")')
     assert not same('read("utf-8")', 'READ("UTF-8")')
     assert not same('read("utf-8", a)', 'read("UTF-8", b)')
+
+
+def test_a_module_that_joins_a_group_gets_its_mutants(tmp_path, monkeypatch):
+    monkeypatch.setattr(mutation_run, "FOLDER", tmp_path)
+    mutants = tmp_path / "timed" / "mutants" / "utils"
+    mutants.mkdir(parents=True)
+    for name in ("busy.py", "busy.py.meta", "clocks.py", "masks.py"):
+        (mutants / name).write_text("{}", "utf-8")
+    folder = mutation_run.lay_out("timed")
+    left = sorted(path.name for path in mutants.iterdir())
+    assert left == ["busy.py", "busy.py.meta", "masks.py"]
+    whole = (folder / "utils" / "clocks.py").read_text("utf-8")
+    assert whole == (ROOT / "utils" / "clocks.py").read_text("utf-8")
+    said = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))
+    assert "utils/clocks.py" in said["tool"]["mutmut"]["only_mutate"]

@@ -75,6 +75,10 @@ def lay_out(group):
         if name != "utils":
             shutil.rmtree(folder / "mutants" / name, ignore_errors=True)
     modules = modules_of(group)
+    for module in modules:
+        # copied as it is when it was none of these: mutmut would leave it
+        if not (folder / "mutants" / f"{module}.meta").is_file():
+            (folder / "mutants" / module).unlink(missing_ok=True)
     beside = [
         path.relative_to(folder).as_posix()
         for path in sorted((folder / "utils").rglob("*"))
