@@ -320,6 +320,30 @@ def test_workers_are_fresh_processes_that_end_with_the_build(
     assert asked == [(2, "spawn", frames._end_with_parent)]
 
 
+def test_what_is_not_begun_is_given_up_when_a_build_stops(make, monkeypatch):
+    item = make("test-frames-stopped", states=17)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    asked = []
+
+    class Pool(contextlib.nullcontext):
+        def __init__(self, *_):
+            super().__init__(self)
+
+        def submit(self, *_):
+            return Future()
+
+        def shutdown(self, **how):
+            asked.append(how)
+
+    def stop(chunks, total):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(frames, "ProcessPoolExecutor", Pool)
+    with pytest.raises(KeyboardInterrupt):
+        frames.draw_states([item], stop)
+    assert asked == [{"cancel_futures": True}]
+
+
 def test_a_worker_ends_with_an_error_when_its_build_has(monkeypatch):
     told, ended = [], []
 

@@ -202,6 +202,14 @@ def test_the_score_of_a_sample_is_of_those_in_it(monkeypatch):
     assert left == {"utils/a.py": [(first[2], "f", first[2], "changed")]}
 
 
+def test_a_module_that_is_wholly_tried_is_counted_whole(monkeypatch):
+    monkeypatch.setattr(mutation_record, "digest", lambda module: "d")
+    verdicts = {f"x__mutmut_{i}": "killed" for i in range(8)}
+    counts, _ = mutate.scores({"utils/a.py": verdicts}, {}, None, 3)
+    assert counts["utils/a.py"]["wanted"] == 8
+    assert counts["utils/a.py"]["killed"] == 8
+
+
 def test_modules_and_groups_have_names():
     assert mutate._modules("slider,masks") == [
         "utils/masks.py",

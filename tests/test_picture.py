@@ -298,6 +298,17 @@ def elements(draw, depth=0):
     return f"<{name}{attributes}>{text}</{name}>"
 
 
+def test_a_text_comes_and_goes():
+    svgs = [
+        f'<svg xmlns="{picture.SVG}"><text>{words}</text></svg>'
+        for words in ("one", "", "three")
+    ]
+    for base in range(3):
+        assert_all_play_back(
+            [picture.text_of(picture.tree(s)) for s in svgs], base
+        )
+
+
 def test_children_are_changed_between_those_that_stay():
     svgs = [
         f'<svg xmlns="{picture.SVG}"><a/>{middle}<b x="1"/><c/></svg>'

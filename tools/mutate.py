@@ -87,7 +87,7 @@ def scores(found, explained, folder, sample=None):
         As `mutation_record.explained` gives it.
     folder : Path
     sample : int, optional
-        Count the chosen ones alone.
+        Count the chosen ones alone, of a module that is not wholly tried.
 
     Returns
     -------
@@ -98,7 +98,9 @@ def scores(found, explained, folder, sample=None):
     """
     counts, left = {}, {}
     for module, every in found.items():
-        mutants = {name: every[name] for name in chosen(every, sample)}
+        whole = mutation_record.NOT_TRIED.isdisjoint(every.values())
+        among = chosen(every, None if whole else sample)
+        mutants = {name: every[name] for name in among}
         verdict = list(mutants.values())
         tried = [v for v in verdict if v not in mutation_record.NOT_TRIED]
         survivors = [
