@@ -99,6 +99,15 @@ def test_the_bench_reads_the_record_and_the_sources(tmp_path, monkeypatch):
     assert "changed since" in b.holds
 
 
+def test_what_is_not_tried_to_the_end_keeps_its_count(tmp_path):
+    path = tmp_path / "record.json"
+    done, half = COUNTS["utils/a.py"], {**COUNTS["utils/a.py"], "tried": 3}
+    mutation_record.store({"a": done, "b": done}, path, date="then")
+    mutation_record.store({"a": half, "b": {**done}, "c": half}, path)
+    record = json.loads(path.read_text("utf-8"))
+    assert record == {"modules": {"a": done, "b": done, "c": half}}
+
+
 def test_the_record_is_of_these_modules_and_reaches_its_bar():
     record = json.loads(mutation_record.RECORD.read_text("utf-8"))
     assert set(record["modules"]) <= set(mutated_modules())

@@ -180,8 +180,20 @@ def _row(what, count, changed):
 
 
 def store(counts, path=RECORD, **conditions):
-    """Write the score and on what it was made."""
-    whole = {**conditions, "modules": counts}
+    """Write the score and on what it was made.
+
+    A module that was not tried as far as was asked keeps the count it had.
+    """
+    before = {}
+    if path.is_file():
+        before = json.loads(path.read_text("utf-8"))["modules"]
+    modules = {
+        module: before.get(module, count)
+        if count["tried"] < count["wanted"]
+        else count
+        for module, count in counts.items()
+    }
+    whole = {**conditions, "modules": modules}
     path.write_text(json.dumps(whole, indent=1) + "\n", "utf-8")
 
 
