@@ -28,6 +28,14 @@ CUT_OFF = """
   .map((e) => e.textContent.slice(0, 80))
 """
 
+OPEN_ALL = """
+document.querySelectorAll("details").forEach((one) => { one.open = true; })
+"""
+WIDE_CODE = """
+[...document.querySelectorAll("article pre")]
+  .filter((code) => code.scrollWidth > code.clientWidth + 1)
+  .map((code) => code.textContent.slice(0, 200))
+"""
 WIDE_TABLES = """
 [...document.querySelectorAll("article table")]
   .filter((table) => {
@@ -104,6 +112,12 @@ class TestEveryPage:
         tab = kept_page(page)
         tab.wait_for_function(READY)
         assert tab.evaluate(LINK_BELOW) == []
+
+    @pytest.mark.parametrize("page", site_pages())
+    def test_its_code_and_output_fit_a_desk(self, open_page, page):
+        tab = open_page(page, mathematics=False)
+        tab.evaluate(OPEN_ALL)
+        assert tab.evaluate(WIDE_CODE) == []
 
     @pytest.mark.parametrize("page", site_pages())
     def test_its_tables_fit_a_phone(self, kept_page, page):
