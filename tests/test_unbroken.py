@@ -45,6 +45,10 @@ def kept(paragraph):
             ["all\N{NO-BREAK SPACE}", "$N$", " of"],
             "|all\N{NO-BREAK SPACE}N| of",
         ),
+        (
+            ["$a$", "\N{NO-BREAK SPACE}", "$b$", " of"],
+            "|a\N{NO-BREAK SPACE}b| of",
+        ),
         (["in ", "$a$", "/", "$b$", " of"], "in |a/b| of"),
         (["no formula, ", nodes.emphasis("", "so")], "no formula, so"),
         (
