@@ -131,6 +131,22 @@ class TestTheView:
         after = tab.evaluate(place, name), tab.evaluate("scrollY")
         assert after == before
 
+    def test_who_leaves_before_the_screen_is_full_has_left(
+        self, room, page, name
+    ):
+        tab = room(page)
+        tab.evaluate(
+            "() => { Element.prototype.requestFullscreen ="
+            " () => Promise.resolve(); }"
+        )
+        load(tab, name)
+        project(tab, name)
+        # both changes are told when nothing is full any more
+        tab.evaluate(
+            "() => { document.dispatchEvent(new Event('fullscreenchange')); }"
+        )
+        tab.wait_for_function(SHUT, arg=name, timeout=5000)
+
     @pytest.mark.parametrize(
         "without",
         [

@@ -10,7 +10,7 @@ window.projector = (function () {
 
   const LARGEST = 40;
   const SMALLEST = 14;
-  let screen = null; // what has the whole screen, not only the window
+  let asked = null; // who asked for the whole screen, not only the window
 
   function open(figure, full) {
     if (figure.closest("dialog")) return;
@@ -69,6 +69,7 @@ window.projector = (function () {
   /* Refused or missing, it is no loss: the view fills the window already. */
   function fullScreen(figure) {
     if (!document.fullscreenEnabled || !figure.requestFullscreen) return;
+    asked = figure;
     figure.requestFullscreen().catch(() => {});
   }
 
@@ -121,10 +122,9 @@ window.projector = (function () {
         else open(figure, true);
       });
     });
+    /* who is quick leaves before the screen was ever seen to be full */
     document.addEventListener("fullscreenchange", () => {
-      const left = screen;
-      screen = document.fullscreenElement;
-      if (left && !screen) left.closest("dialog")?.close();
+      if (!document.fullscreenElement) asked?.closest("dialog")?.close();
     });
     followHash();
     addEventListener("hashchange", followHash);
