@@ -14,6 +14,7 @@ from pathlib import Path
 __all__ = ["NoBrowser", "find_browser", "print_pdf"]
 
 FINDER = Path(__file__).resolve().parents[2] / "tools" / "find_browser.py"
+NODE = re.compile(rb"\(node\d{8}\)")
 DATE = re.compile(rb"\(D:\d{14}([+\-Z][\d']*)?\)")
 SECONDS = 120
 
@@ -86,7 +87,7 @@ def print_pdf(html, browser):
             raise NoBrowser(f"{browser} does not print: {error}") from None
         if done.returncode or not pdf.is_file():
             raise NoBrowser(f"{browser} does not print: {done.stderr[-500:]}")
-        return undated(pdf.read_bytes())
+        return renumbered(undated(pdf.read_bytes()))
 
 
 def undated(pdf):
@@ -101,3 +102,16 @@ def undated(pdf):
         return b"(D:20000101000000" + zone + b")"
 
     return DATE.sub(fixed, pdf)
+
+
+def renumbered(pdf):
+    """Number a PDF's cells from 1 on: Chromium counts from another start.
+
+    Their order stays, in which a reader looks them up.
+
+    >>> renumbered(b"(node00000463) (node00000454) (node00000463)")
+    b'(node00000002) (node00000001) (node00000002)'
+    """
+    known = sorted(set(NODE.findall(pdf)))
+    numbers = {name: number for number, name in enumerate(known, start=1)}
+    return NODE.sub(lambda match: b"(node%08d)" % numbers[match[0]], pdf)
