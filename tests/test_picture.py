@@ -298,26 +298,21 @@ def elements(draw, depth=0):
     return f"<{name}{attributes}>{text}</{name}>"
 
 
-def test_a_text_comes_and_goes():
-    svgs = [
-        f'<svg xmlns="{picture.SVG}"><text>{words}</text></svg>'
-        for words in ("one", "", "three")
-    ]
-    for base in range(3):
-        assert_all_play_back(
-            [picture.text_of(picture.tree(s)) for s in svgs], base
-        )
-
-
-def test_children_are_changed_between_those_that_stay():
-    svgs = [
-        f'<svg xmlns="{picture.SVG}"><a/>{middle}<b x="1"/><c/></svg>'
-        for middle in ("<g/>", "<g/><g y='2'/><path/>", "")
-    ]
-    for base in range(3):
-        assert_all_play_back(
-            [picture.text_of(picture.tree(s)) for s in svgs], base
-        )
+@pytest.mark.parametrize("base", range(3))
+@pytest.mark.parametrize(
+    "bodies",
+    [
+        [f"<text>{words}</text>" for words in ("one", "", "three")],
+        [
+            f'<a/>{middle}<b x="1"/><c/>'
+            for middle in ("<g/>", "<g/><g y='2'/><path/>", "")
+        ],
+    ],
+    ids=["a text comes and goes", "children between those that stay"],
+)
+def test_what_comes_and_goes_plays_back(bodies, base):
+    svgs = [picture.text_of(picture.tree(small(body))) for body in bodies]
+    assert_all_play_back(svgs, base)
 
 
 @settings(deadline=None, max_examples=200)

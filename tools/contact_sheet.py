@@ -17,7 +17,7 @@ from playwright.sync_api import sync_playwright
 
 from find_browser import browser_path
 
-__all__ = ["LOOKS", "READY", "TOO_WIDE", "sheet", "take"]
+__all__ = ["LOOKS", "READY", "STILL", "TOO_WIDE", "sheet", "take"]
 
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "_build" / "html"
@@ -42,6 +42,8 @@ READY = """
 TOO_WIDE = """
 document.documentElement.scrollWidth - document.documentElement.clientWidth
 """
+# a picture makes the window small for a moment: nothing may glide back
+STILL = "* {transition: none !important}"
 # pictures that wait until they are near the screen must have been near
 WALK = """
 async () => {
@@ -119,7 +121,7 @@ def take(browser, site, page, look, folder):
             quality=70,
             clip=part,
             full_page=True,
-            style="* {transition: none !important}",
+            style=STILL,
         )
     context.close()
     return names, wrong
