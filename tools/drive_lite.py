@@ -111,13 +111,19 @@ def walled_browser(engine):
 
 
 def open_chapter(browser, site, name):
-    """Open a chapter in JupyterLite; its kernel is on the way."""
+    """Open a chapter in JupyterLite, its kernel ready.
+
+    JupyterLab drops cells that are run before there is a kernel, and its
+    indicator of execution may say "idle" all the same. JupyterLite's tick
+    does not.
+    """
     tab = browser.new_context(
         viewport={"width": 1280, "height": 900}
     ).new_page()
     tab.set_default_timeout(START_SECONDS * 1000)
     tab.goto(f"{site}/lite/notebooks/index.html?path={name}.ipynb")
     tab.locator(".jp-CodeCell").first.wait_for()
+    tab.locator(".jp-KernelStatus-success").wait_for()
     return tab
 
 
