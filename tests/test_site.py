@@ -44,6 +44,25 @@ WIDE_TABLES = """
   })
   .map((table) => table.textContent.slice(0, 80))
 """
+# names in code, in tables, with a new line between two letters of a word
+TORN_NAMES = """
+[...document.querySelectorAll("article table code")].flatMap((code) => {
+  const texts = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
+  const one = document.createRange();
+  let name = "", bottom = Infinity;
+  while (texts.nextNode()) {
+    [...texts.currentNode.data].forEach((letter, at) => {
+      one.setStart(texts.currentNode, at);
+      one.setEnd(texts.currentNode, at + 1);
+      const box = one.getBoundingClientRect();
+      if (box.top >= bottom - 2) name += "|";
+      if (box.height) bottom = box.bottom;
+      name += letter;
+    });
+  }
+  return /[A-Z]\\|[A-Z]|[a-z]\\|[a-z]/.test(name) ? [name] : [];
+})
+"""
 # headings whose link stands below the last line of their words
 LINK_BELOW = """
 [...document.querySelectorAll(":is(h1, h2, h3) > .headerlink")]
@@ -124,6 +143,13 @@ class TestEveryPage:
         tab = kept_page(page, PHONE)
         tab.wait_for_function(READY)
         assert tab.evaluate(WIDE_TABLES) == []
+
+    @pytest.mark.parametrize("width", [WIDE, PHONE])
+    @pytest.mark.parametrize("page", site_pages())
+    def test_its_tables_tear_no_name(self, kept_page, page, width):
+        tab = kept_page(page, width)
+        tab.wait_for_function(READY)
+        assert tab.evaluate(TORN_NAMES) == []
 
     @pytest.mark.parametrize("page", site_pages())
     def test_it_fits_screens_of_every_width(self, kept_page, page):

@@ -43,9 +43,9 @@ GROUPS = {
         *("busy", "clocks", "contestants", "measuring", "timing", "trace"),
     ),
     "explore": (
-        *("explorable", "flipbook", "frames", "imports", "lean", "live"),
-        *("markup", "page", "palette", "picture", "policy", "slider"),
-        *("stored", "unbroken", "unfinished"),
+        *("breakable", "explorable", "flipbook", "frames", "imports"),
+        *("lean", "live", "markup", "page", "palette", "picture", "policy"),
+        *("slider", "stored", "unbroken", "unfinished"),
     ),
 }
 TESTS = {
@@ -62,8 +62,9 @@ TESTS = {
         *("bugbank_timing", "bugbank_memory"),
     ),
     "explore": (
-        *("explore", "frames", "imports", "lean", "live", "markup"),
-        *("page_steps", "picture", "policy", "refusals_explore", "unbroken"),
+        *("breakable", "explore", "frames", "imports", "lean", "live"),
+        *("markup", "page_steps", "picture", "policy", "refusals_explore"),
+        "unbroken",
     ),
 }
 
