@@ -47,6 +47,21 @@ def test_the_line_stands_once_in_the_file_that_is_named(title):
     assert words in line, "the line makes the words"
 
 
+@pytest.mark.parametrize(
+    "row", [line for line in TEXT.split("\n") if "“" in line and "|" in line]
+)
+def test_the_words_of_a_row_stand_in_its_file(row):
+    seen, place = row.strip("| ").split(" | ")
+    (file,) = FILE.findall(place)
+    assert re.search("“(.+?)”", seen)[1] in (ROOT / file).read_text("utf-8")
+
+
+def test_the_words_of_a_button_stand_in_its_script():
+    word, script = re.search("for “(.+?)” in `(.+?)`", TEXT).groups()
+    text = (ROOT / "utils" / "explore" / script).read_text("utf-8")
+    assert f'"{word}"' in text
+
+
 def test_every_file_that_is_named_is_there():
     named = set(FILE.findall(TEXT))
     assert len(named) >= 10

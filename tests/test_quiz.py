@@ -262,6 +262,21 @@ def test_the_page_links_to_the_heading():
     assert '<a href="#a-place">Only differences count</a>' in html
 
 
+@pytest.mark.parametrize(
+    ("heading", "sentence"),
+    [
+        ("Rows, not columns", "Read again: {}Rows, not columns{}."),
+        ("Along which axis?", "Read again: {}Along which axis?{}"),
+    ],
+)
+def test_a_heading_that_asks_needs_no_full_stop(heading, sentence):
+    see = f'[[question]]\nsee = "{heading}"'
+    found = read("small", three(GOOD.replace("[[question]]", see)))
+    link = sentence.format('<a href="#here">', "</a>")
+    assert f"{link}</p>" in page_html(found, {heading: "here"})
+    assert f"{sentence.format('', '')}</p>" in quiz_html(found)
+
+
 def test_a_heading_that_is_gone_stops_the_build():
     with pytest.raises(
         ValueError, match="no heading 'Only differences count'"

@@ -116,8 +116,8 @@ def link_html(address, runs, own=False):
     )
     return (
         '<p class="launch-lite" hidden><a class="launch-lite-link" '
-        f'href="{html.escape(address)}" title="{html.escape(words)}">Run in '
-        'your browser</a> <span class="launch-lite-note">sliders live, '
+        f'href="{html.escape(address)}" title="{html.escape(words)}">'
+        'Run in your browser</a> <span class="launch-lite-note">sliders live, '
         "nothing to install; ready in about half a minute</span></p>"
         '<p class="launch-lite" hidden><span class="launch-lite-note">To run '
         "this chapter in your browser, open the book over the web or with "

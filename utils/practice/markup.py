@@ -54,7 +54,8 @@ def page_html(quiz, anchors):
                 f"has no heading {question.see!r}"
             )
         words = escape(question.see)
-        return f'Read again: <a href="#{anchors[question.see]}">{words}</a>.'
+        link = f'<a href="#{anchors[question.see]}">{words}</a>'
+        return _read_again(question.see, link)
 
     return _section(quiz, _key(quiz), see)
 
@@ -110,7 +111,14 @@ def _answer(letter, answer, see):
 
 
 def _see_words(question):
-    return f"Read again: {escape(question.see)}." if question.see else ""
+    if question.see is None:
+        return ""
+    return _read_again(question.see, escape(question.see))
+
+
+def _read_again(heading, words):
+    """A sentence; a heading that is a question ends it itself."""
+    return f"Read again: {words}{'' if heading.endswith('?') else '.'}"
 
 
 def _key(quiz):
