@@ -76,6 +76,14 @@ LINK_BELOW = """
   .map((link) => link.parentElement.textContent)
 """
 
+# and those whose link is cut off at the end of a full line
+LINK_CUT = """
+[...document.querySelectorAll(":is(h1, h2, h3) > .headerlink")]
+  .filter((link) => link.getBoundingClientRect().right
+    > link.parentElement.getBoundingClientRect().right)
+  .map((link) => link.parentElement.textContent)
+"""
+
 
 class TestEveryPage:
     @pytest.mark.bug(id="B04")
@@ -131,6 +139,15 @@ class TestEveryPage:
         tab = kept_page(page)
         tab.wait_for_function(READY)
         assert tab.evaluate(LINK_BELOW) == []
+
+    @pytest.mark.parametrize("page", site_pages())
+    def test_a_heading_s_link_is_seen_whole(self, kept_page, page):
+        tab = kept_page(page)
+        tab.wait_for_function(READY)
+        for width in (900, 1152, WIDE, 1920):
+            tab.set_viewport_size({"width": width, "height": 900})
+            assert tab.evaluate(LINK_CUT) == [], width
+        tab.set_viewport_size({"width": WIDE, "height": 900})
 
     @pytest.mark.parametrize("page", site_pages())
     def test_its_code_and_output_fit_a_desk(self, open_page, page):
