@@ -57,7 +57,8 @@ def test_the_words_of_a_row_stand_in_its_file(row):
 
 
 def test_the_words_of_a_button_stand_in_its_script():
-    word, script = re.search("for “(.+?)” in `(.+?)`", TEXT).groups()
+    found = re.search("for “(.+?)” in `(.+?)`", plain(TEXT))
+    word, script = found.groups()
     text = (ROOT / "utils" / "explore" / script).read_text("utf-8")
     assert f'"{word}"' in text
 
