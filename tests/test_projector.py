@@ -62,15 +62,12 @@ def room(open_page):
 
 @pytest.mark.parametrize(("page", "name"), moving_explorables())
 def test_each_is_seen_whole_in_large_type(kept_page, page, name):
-    tab = kept_page(page)
-    before = tab.viewport_size
-    tab.set_viewport_size({"width": 1280, "height": 720})
+    tab = kept_page(page, height=720)
     load(tab, name)
     project(tab, name)
     tab.wait_for_timeout(100)  # the observer fits it once more
     inside, apart, size = tab.evaluate(SEEN_WHOLE, name)
     tab.locator(f"#{name} .explorable-project").click()
-    tab.set_viewport_size(before)
     assert inside, "something lies outside the screen"
     assert apart, "the sentence lies over the controls"
     assert size >= 20, f"{size} px"

@@ -101,13 +101,11 @@ def test_the_site_has_formulas(built_site):
 @pytest.mark.parametrize("width", [PHONE, 320, WIDE])
 @pytest.mark.parametrize("page", pages_with_formulas())
 def test_what_touches_a_formula_stays_on_its_line(kept_page, page, width):
-    tab = kept_page(page)
+    tab = kept_page(page, width)
     tab.wait_for_function(READY)
-    tab.set_viewport_size({"width": width, "height": 900})
     assert tab.evaluate(BROKEN) == []
     if width == PHONE:
         assert tab.evaluate(TOO_LONG) == []
-    tab.set_viewport_size({"width": WIDE, "height": 900})
 
 
 @pytest.mark.parametrize("page", pages_with_formulas())

@@ -1,5 +1,14 @@
 """A reader of the built site, who notes whatever goes wrong."""
 
+# Chromium stopped to draw a tab once, in one run of many: the page answered,
+# and no frame came any more. Playwright then waits for ever before a click.
+DRAWS = """
+() => Promise.race([
+  new Promise((done) => requestAnimationFrame(() => done(true))),
+  new Promise((done) => setTimeout(() => done(false), 5000)),
+])
+"""
+
 
 class Visitor:
     """Opens pages, and writes down whatever goes wrong in them."""
@@ -47,9 +56,14 @@ class Visitor:
         tab.goto((self.site / path).as_uri() + mark + rest)
         return tab
 
-    def keep(self, page, width=1280, theme="light"):
-        """A tab that other tests use too: reset what you look at first."""
-        key = page, width, theme
+    def keep(self, page, width=1280, theme="light", height=900):
+        """A tab that other tests use too: reset what you look at first.
+
+        Its size is not to be changed: open one of your own for that.
+        """
+        key = page, width, theme, height
+        if key in self.kept and not self.kept[key].evaluate(DRAWS):
+            self.kept.pop(key).context.close()
         if key not in self.kept:
             self.kept[key] = self.open(*key)
         return self.kept[key]
