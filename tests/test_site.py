@@ -167,6 +167,7 @@ class TestEveryPage:
             tab.set_viewport_size({"width": width, "height": 900})
             wider = tab.evaluate(TOO_WIDE)
             assert wider <= 0, f"{page} is {wider} px too wide at {width}"
+            assert width < 768 or tab.evaluate(LINK_BELOW) == [], width
             assert width < 900 or tab.evaluate(LINK_CUT) == [], width
 
     @pytest.mark.parametrize("page", site_pages())
