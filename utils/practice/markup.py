@@ -23,7 +23,7 @@ def quiz_html(quiz):
         `data-quiz` attribute tells the page's builder which quiz stands
         here.
     """
-    return _section(quiz, "", lambda question: _see_words(question))
+    return _section(quiz, "", lambda question: escape(question.see))
 
 
 def page_html(quiz, anchors):
@@ -45,19 +45,16 @@ def page_html(quiz, anchors):
         If a question names a heading that the page does not have.
     """
 
-    def see(question):
-        if question.see is None:
-            return ""
+    def link(question):
         if question.see not in anchors:
             raise ValueError(
                 f"quiz {quiz.name!r}, question {question.id!r}: the chapter "
                 f"has no heading {question.see!r}"
             )
         words = escape(question.see)
-        link = f'<a href="#{anchors[question.see]}">{words}</a>'
-        return _read_again(question.see, link)
+        return f'<a href="#{anchors[question.see]}">{words}</a>'
 
-    return _section(quiz, _key(quiz), see)
+    return _section(quiz, _key(quiz), link)
 
 
 def inline(text):
@@ -75,9 +72,9 @@ def inline(text):
     return "".join(parts)
 
 
-def _section(quiz, key, see):
+def _section(quiz, key, heading):
     questions = "\n".join(
-        _question(quiz, place, question, see(question))
+        _question(quiz, place, question, _see(question, heading))
         for place, question in enumerate(quiz.questions, 1)
     )
     return (
@@ -110,15 +107,12 @@ def _answer(letter, answer, see):
     )
 
 
-def _see_words(question):
+def _see(question, heading):
+    """A sentence; a heading that is a question ends it itself."""
     if question.see is None:
         return ""
-    return _read_again(question.see, escape(question.see))
-
-
-def _read_again(heading, words):
-    """A sentence; a heading that is a question ends it itself."""
-    return f"Read again: {words}{'' if heading.endswith('?') else '.'}"
+    end = "" if question.see.endswith("?") else "."
+    return f"Read again: {heading(question)}{end}"
 
 
 def _key(quiz):
